@@ -30,9 +30,9 @@ def test_whoever_is_near_is_found_wherever_they_went(scale: float):
         x, y = (random.integers(-20, 60, 5) * scale for _ in range(2))
         inside = (where[:, None, 0] <= x) & (x <= where[:, None, 2])
         inside &= (where[:, None, 1] <= y) & (y <= where[:, None, 3])
-        expected = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
-        found = {tuple(of) for of in near.around(x, y).tolist()}
-        assert {tuple(of) for of in expected.tolist()} <= found
+        wanted = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
+        found = {tuple(of) for of in near.holding(x, y).tolist()}
+        assert {tuple(of) for of in wanted.tolist()} <= found
         moving = np.sort(random.choice(60, 20, replace=False))
         after = where.copy()
         after[moving] = drawn(random, 20, scale)
@@ -48,7 +48,7 @@ def test_who_is_far_is_not_looked_at():
     near: BoxIndex = empty_box_index(geographic=False).moved(
         boxes_of(keys[:0], np.zeros((0, 4))), boxes_of(keys, np.column_stack([x - 5, y - 5, x + 5, y + 5]))
     )
-    assert len(near.around(np.array([500.0]), np.array([700.0]))) == 1
+    assert len(near.holding(np.array([500.0]), np.array([700.0]))) == 1
 
 
 def test_who_stays_in_a_cell_writes_nothing():
@@ -73,7 +73,7 @@ def test_many_at_one_place_are_entries_by_themselves():
     keys = np.arange(5_000)
     place = np.tile([3.0, 4.0, 3.0, 4.0], (len(keys), 1))
     near = empty_box_index(geographic=True).moved(boxes_of(keys[:0], place[:0]), boxes_of(keys, place))
-    assert len(near.around(np.array([3.0]), np.array([4.0]))) == 5_000
+    assert len(near.holding(np.array([3.0]), np.array([4.0]))) == 5_000
     moved = near.moved(boxes_of(keys[:1], place[:1]), boxes_of(keys[:1], place[:1] + 1.0))
-    assert len(moved.around(np.array([3.0]), np.array([4.0]))) == 4_999
+    assert len(moved.holding(np.array([3.0]), np.array([4.0]))) == 4_999
     assert len(moved.entries.runs[-1]) == 2  # where it was, and where it is

@@ -1,11 +1,11 @@
-"""PREDICT queries that look at the lines of all keys together: pairs, and those with a buffer.
+"""PREDICT queries that read the lines of all keys together: pairs, and those with a buffer.
 
 Rule 1  A row is an update if the query's condition holds, its source is the alias's, and key, values, slopes, tolerance (>= 0) and
-        heartbeat (> 0) are numbers, none so large that it cannot be reckoned with; rows for which only the first two hold are
+        heartbeat (> 0) are numbers, none too large for arithmetic; rows for which only the first two hold are
         counted.
-Rule 2  Queries that look at the same updates in the same way share the lines that become of them.
-Rule 3  What happens before the watermark is emitted with the step: nothing comes later than its time.
-Rule 4  Keys and lines are numbered anew when few of the numbers are in use: no answer, no order and no `match_id` depends on them.
+Rule 2  Queries that read the same updates in the same way share the lines made from them.
+Rule 3  What happens before the watermark is emitted with the step: nothing is emitted later than its time.
+Rule 4  Keys and lines are renumbered when few of the numbers are in use: no answer, no order and no `match_id` depends on them.
 Memory  See `store`, `answers`, `index` and `sensors`. Nothing is stored of a key whose lives have been over for longer than w. A step copies
         all lines.
 """
@@ -45,12 +45,12 @@ _LONGEST_S: Final = 36_500 * 86_400.0
 """The longest heartbeat of an update, as in the language; a longer one is cut."""
 
 _SPARSE: Final = 2
-"""Slots, and keys, of which fewer than one in so many has a line are numbered anew, …"""
+"""Slots, and keys, are renumbered if fewer than one in so many has a line, …"""
 _FEW: Final = 16
-"""… unless they are so few."""
+"""… unless there are only so few."""
 
 _LARGEST: Final = 1e290
-"""Lines that go beyond this cannot be compared: their differences and squares would not be numbers."""
+"""Lines beyond this cannot be compared: their differences and squares would not be finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class QueryState:
-    """A query's state: since when it sees rows, which of the kernel's sources its own are, and what it has pending."""
+    """A query's state: from when it reads rows, which of the kernel's sources are its own, and its pending answers."""
 
     since: Instant
     sources: tuple[int, ...]
-    pending: Any  # a `Pending` or a `PendingPairs`, as the query stands
+    pending: Any  # a `Pending` or a `PendingPairs`, depending on the query
 
 
 @dataclass(frozen=True, slots=True)
 class WholeState:
-    """How far time has come, the keys seen, the lines, and the queries."""
+    """How far time has come, the known keys, the lines, and the queries."""
 
     watermark: Instant
     sensors: Sensors
@@ -94,7 +94,7 @@ class WholeState:
 
 
 Stepped = tuple[WholeState, dict[int, list[list[Rows]]]]
-"""The state after a step, and what is emitted: by shape, of each query blocks in order."""
+"""The state after a step, and what is emitted: by shape, for each query its blocks in order."""
 
 
 class WholePredict:
@@ -116,7 +116,7 @@ class WholePredict:
         self._stores = {spring: _store(spring) for springs in self.springs for spring in springs}
 
     def start(self, since: Instant) -> WholeState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         sources: dict[Spring, int] = {}
         found: list[Source] = []
         query_states = []
@@ -164,7 +164,7 @@ class WholePredict:
         return WholeState(watermark, sensors, tuple(sources), tuple(query_states)), shapes
 
     def values(self, state: WholeState, codes: Whole) -> dict[str, Any]:
-        """The state with codes 0, 1, … for some that rise, which are all that have lines, and lines without gaps between them."""
+        """The state with codes 0, 1, … for the given rising codes, which are all that have lines, and lines without gaps."""
         lines = [source.lines for source in state.sources]
         return {
             "watermark": state.watermark,
@@ -185,7 +185,7 @@ class WholePredict:
         }
 
     def state(self, values: dict[str, Any], sensors: Sensors, since: Instant) -> WholeState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         begins = max(since, values["watermark"])
         known = {(part["name"], part["fingerprint"]): part for part in values["queries"]}
         sources: dict[Any, int] = {}
@@ -225,7 +225,7 @@ class WholePredict:
         return self.state(self.values(state, codes), state.sensors.only(codes), BEGINNING)
 
     def lines_of(self, spring: Spring, since: Instant, rows: Rows) -> Lines:
-        """The lines that the updates among rows become, with the lives that are promised."""
+        """The lines made from the updates among rows, with their promised lives."""
         keys = self.keys_of(rows)
         updates, _ = self._updates(spring, since, rows, np.arange(rows.count), keys.valid, {})
         end = np.minimum(updates.t0, NEVER - updates.heartbeat_us) + updates.heartbeat_us
@@ -235,7 +235,7 @@ class WholePredict:
 
     @property
     def key_type(self) -> ColumnType:
-        """Of keys; without a key all rows are of one, which is a number."""
+        """The type of keys; without a key all rows have one key, which is a number."""
         return ColumnType.BIGINT if self.schema.key is None else self.schema.types[self.schema.key]
 
     def keys_of(self, rows: Rows) -> Column:
@@ -245,7 +245,7 @@ class WholePredict:
         return rows[self.schema.key]
 
     def _keys(self, sensors: Sensors, rows: Rows) -> tuple[Sensors, Whole, NDArray[np.bool_] | None]:
-        """The codes of all rows' keys, and which of them there are (None: all)."""
+        """The codes of all rows' keys, and which rows have one (None: all)."""
         column = self.keys_of(rows)
         if column.valid is None or column.valid.all():
             return (*sensors.codes(column), None)
@@ -262,7 +262,7 @@ class WholePredict:
         has_key: NDArray[np.bool_] | None,
         holds: dict[int, NDArray[np.bool_]],
     ) -> tuple[Updates, int]:
-        """The rows that are updates of a source, and how many of its rows are none."""
+        """The rows that are updates of a source, and how many of its rows are not."""
         alias = spring.alias
         time = rows[self.schema.time].values
         chosen = time >= since
@@ -305,7 +305,7 @@ class WholePredict:
 
 
 def _standing(query: PredictQuery, *, index: bool) -> Standing | PairStanding:
-    """How a query stands."""
+    """The standing query, or pair query, of a query."""
     return (PairStanding if follows_from_lives(query) else Standing)(query, index=index)
 
 

@@ -1,8 +1,7 @@
-"""What all rows of an answer say of it: its `match_id`, and the keys and update times of its lines, as words of 64 bits.
+"""What all rows of an answer have in common: its `match_id`, and the keys and update times of its lines, as words of 64 bits.
 
-Rule 1  `match_id` is what `content_ids` makes of query, keys, update times and piece, without ordinals: all rows of an answer have one.
-Rule 2  What is known of a line lies side by side, and so does, where an answer has several rows, what its rows say. Whoever
-        looks at one looks at one place in memory.
+Rule 1  `match_id` is that of `content_ids` for query, keys, update times and piece, without ordinals: all rows of an answer have one.
+Rule 2  The words of a line are adjacent in memory, and so are those of an answer with several rows: reading one word loads the others.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 Bits = NDArray[np.uint64]
 
 ID: Final = 4
-"""The words of a `match_id`, the first of what its rows say."""
+"""The words of a `match_id`, the first of an answer's words."""
 
-# What is known of a line, side by side: uint64[lines, _KNOWN]. What answers may say comes first.
+# The words of a line, adjacent: uint64[lines, _KNOWN]. Those that answers may have come first.
 _KEY: Final = 0
 _T0: Final = 1
 _IDENTITY: Final = 2
@@ -42,7 +41,7 @@ _TO_LETTERS: Final = np.uint64(ord("a") - ord("9") - 1)
 
 
 def known_of(query: Column, key: Whole, identity: Whole, t0: Whole) -> Bits:
-    """uint64[lines, …]: what answers say of lines. `query`: its name; `key`, `identity` and `t0` by line."""
+    """uint64[lines, …]: the words of lines. `query`: its name; `key`, `identity` and `t0` by line."""
     known = np.empty((len(t0), _KNOWN), np.uint64)
     known[:, _KEY], known[:, _T0], known[:, _IDENTITY] = (of.view(np.uint64) for of in (key, t0, identity))
     known[:, _HASHES:] = content_hash([query])[:, 0]
@@ -53,7 +52,7 @@ def known_of(query: Column, key: Whole, identity: Whole, t0: Whole) -> Bits:
 def write_answer_words(
     known: Bits, lines: tuple[Whole, ...], piece: Whole | None, chosen: Whole, ids: Whole, words: Whole
 ) -> None:
-    """Write the identities of answers, int64[answers, ID], and what is chosen of their lines, int64[answers, len(chosen)].
+    """Write the identities of answers, int64[answers, ID], and the chosen words of their lines, int64[answers, len(chosen)].
 
     By answer: `lines`, one per alias, and `piece` (None: 0 for all). `chosen`: 2 · alias for its key, one more for its update time.
     """
@@ -69,7 +68,7 @@ def write_answer_words(
 
 @njit(**LOOP)
 def _begin(known: Bits) -> None:
-    """Hash the key and update time of every line that may be an answer's first: many answers have the same one."""
+    """Hash the key and update time of every line that may be an answer's first: many answers share one."""
     for line in range(len(known)):
         for half, seed in ((0, GOLDEN), (1, SECOND_FACTOR)):
             bits = known[line, _HASHES + half]
@@ -78,11 +77,11 @@ def _begin(known: Bits) -> None:
 
 @njit(**LOOP)
 def _write(known: Bits, lines: tuple[Whole, ...], piece: Whole, chosen: Whole, ids: Bits, words: Bits) -> Any:
-    """Write answers down, some at a time. What it gives back means nothing: it is there so that lines are looked at beforehand."""
+    """Write the words of answers, some at a time. The result has no meaning: it forces the compiler to load lines ahead."""
     seen = np.uint64(0)
     for start in range(0, len(ids), SOME):
         stop = min(start + SOME, len(ids))
-        # To hash takes long, so that few lines would be waited for at a time: here they all come near at once.
+        # Hashing is slow, so few lines would be loaded at a time: here all of them are loaded at once.
         for alias in range(len(lines)):
             seen ^= prefetch(known, lines[alias], start, stop)
         for row in range(start, stop):
@@ -94,7 +93,7 @@ def _write(known: Bits, lines: tuple[Whole, ...], piece: Whole, chosen: Whole, i
 def _write_row(
     known: Bits, lines: tuple[Whole, ...], piece: int, chosen: Whole, row: int, ids: Bits, words: Bits
 ) -> None:
-    """Go on with the other keys and update times and with the piece, and write down what is chosen."""
+    """Continue with the other keys and update times and with the piece, and write the chosen words."""
     line = np.uint64(lines[0][row])
     one, other = known[line, _HASHES], known[line, _HASHES + 1]
     for alias in range(1, len(lines)):
@@ -112,7 +111,7 @@ def _write_row(
 
 @njit(**LOOP)
 def _go_on(bits: Any, key: Any, time: Any, seed: Any) -> Any:
-    """Go on with a key and an update time."""
+    """Continue a hash with a key and an update time."""
     return splitmix64((splitmix64(bits ^ key) + seed) ^ time) + seed
 
 

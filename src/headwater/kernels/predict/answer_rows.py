@@ -1,12 +1,12 @@
-"""When is a row of an answer emitted, and what does it say?
+"""When is a row of an answer emitted, and what does it contain?
 
 Rule 1  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick.
 Rule 2  TENTATIVE: one row when the answer is made; one whenever an update changes it; one with `withdrawn` when an update leaves
-        nothing of it. AHEAD t: the first of them only t before the answer begins, if it still stands then.
-Rule 3  Time catches up with an answer before anything about it changes: `advance` emits what was due before an update, with the
+        nothing of it. AHEAD t: the first of them only t before the answer begins, if it is still valid then.
+Rule 3  Time is advanced before anything about an answer changes: `advance` emits what was due before an update, with the
         lines as they were then. So what is emitted does not depend on how the updates were cut into steps.
-Rule 4  Where two rows have one time, changes by updates come in the order of the updates, what time alone emits comes after
-        them, and the rest is decided by keys, update times and piece.
+Rule 4  If two rows have one time, changes by updates come in the order of the updates, what time alone emits comes after
+        them, and keys, update times and piece decide the rest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from headwater.kernels.predict.plan import (
 
 # Columns of `AnswerOutput.rows`, int64[…, PARTS + EACH · aliases].
 TIME: Final = 0
-ORDER: Final = 1  # the event that made it be emitted, 0: time alone
+ORDER: Final = 1  # the event that caused the row, 0: time alone
 FROM: Final = 2
 TO: Final = 3
 WHICH: Final = 4  # the piece
@@ -44,7 +44,7 @@ EACH: Final = 3
 
 MOST_TICKS: Final = 1_000_000
 _FAR_APART: Final = 2**42
-"""Ticks at which one answer is emitted; beyond them only its end is."""
+"""Ticks at which one answer is emitted; after them only its end is."""
 
 BY_TIME: Final = answer.NEVER  # ORDER
 
@@ -57,7 +57,7 @@ class AnswerOutput(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What telling needs to know: the question, the lines with the code of each one's key, the answers, and what is emitted."""
+    """What emitting rows needs: the question, the lines with the code of each one's key, the answers, and what is emitted."""
 
     plan: Plan
     lines: Lines
@@ -69,13 +69,13 @@ class Scene(NamedTuple):
 
 @njit(**LOOP, forceinline=True)
 def has_room(scene: Scene, many: int) -> bool:
-    """Whether so many rows can be emitted."""
+    """Whether there is room for so many rows."""
     return scene.output.at[0] + many <= len(scene.output.rows)
 
 
 @njit(**LOOP, forceinline=True)
 def advance(scene: Scene, row: int, until: int) -> bool:
-    """Emit what time alone makes an answer emit before `until`, and forget it if it is over. False: no room, to be called again."""
+    """Emit the rows of an answer that are due before `until` by time alone, and drop it if it is over. False: no room, to be called again."""
     rules, table = scene.plan.rules, scene.table
     rows, due = table.rows, table.due
     while due[row] < until:
@@ -101,7 +101,7 @@ def advance(scene: Scene, row: int, until: int) -> bool:
 
 @njit(**LOOP, forceinline=True)
 def set_due(scene: Scene, row: int, now: int) -> None:
-    """When time alone makes an answer emit something next, at `now` or later."""
+    """When an answer is next due by time alone, at `now` or later."""
     rules, rows = scene.plan.rules, scene.table.rows
     begins, due = rows[row, BEGINS], rows[row, ENDS]
     if rules[TENTATIVE] == 1:
@@ -115,14 +115,14 @@ def set_due(scene: Scene, row: int, now: int) -> None:
 
 @njit(**LOOP, forceinline=True)
 def tick_after(time: int, begins: int, ends: int, every: int) -> int:
-    """The tick after `time` at which an answer is emitted, its end where no tick is left."""
+    """The tick after `time` at which an answer is emitted, its end if no tick is left."""
     tick = time + every
     return tick if tick < ends and tick - begins < span_of_ticks(every) else ends
 
 
 @njit(**LOOP, forceinline=True)
 def span_of_ticks(every: int) -> int:
-    """How long after its begin an answer is emitted at ticks; where they are far apart, longer than time is."""
+    """How long after its begin an answer is emitted at ticks; longer than all time if they are far apart."""
     return MOST_TICKS * min(every, _FAR_APART)
 
 
@@ -148,7 +148,7 @@ def emit(scene: Scene, row: int, time: int, order: int) -> None:
 
 @njit(**LOOP)
 def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: int, end: int) -> None:
-    """Emit that nothing is left of an answer, which was as emitted last while a line had its former life."""
+    """Emit that nothing is left of an answer. Its last row was emitted while a line had its former life."""
     emit(scene, row, time, order)
     rows, place = scene.output.rows, scene.output.at[0] - 1
     rows[place, WITHDRAWN] = 1
@@ -160,9 +160,9 @@ def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: in
 
 @njit(**LOOP)
 def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> None:
-    """The probability of every row emitted, at the best instant of what it emits: of several joins the least.
+    """The probability of every row emitted, at the best instant of the row's interval: of several joins the least.
 
-    Lives become those of the rows, as far as the rows go.
+    Lives are those of the rows, as far as the rows extend.
     """
     many = plan.rules[ALIASES]
     for row in range(len(rows)):

@@ -1,9 +1,9 @@
-"""The answers that are not over yet: who belongs to them, from when until when, and when something is to be emitted of them next.
+"""The answers that are not over yet: their lines, their begins and ends, and when each is next due.
 
-Rule 1  An answer stands in one list per line that it belongs to, so that a line that changes finds all its answers.
-Rule 2  `due` is the next time at which time alone makes it emit something, or be forgotten. It is one array without gaps, which is
-        gone through once a step: that costs less than the copy which a step makes of it anyway.
-Rule 3  Nothing here makes an array: where room is missing, a function says so, having changed nothing.
+Rule 1  An answer is in one list for each of its lines, so that a line that changes finds all its answers.
+Rule 2  `due` is the next time at which time alone emits a row of it, or drops it. It is one array without gaps, which is
+        scanned once a step: that costs less than the copy which a step makes of it anyway.
+Rule 3  Nothing here allocates: where room is missing, a function says so, having changed nothing.
 
 Memory  One row per answer that has not ended before the watermark.
 """
@@ -33,15 +33,15 @@ EMITTED: Final = 1  # FLAGS: a row of it has been emitted (TENTATIVE)
 
 # Places in `Table.at`, int64[…].
 USED: Final = 0  # rows ever used
-FREE: Final = 1  # the first of those that are free again, or -1; the next one stands in BEGINS
-FRESH: Final = 2  # rows taken that stand in no list yet
+FREE: Final = 1  # the first of those that are free again, or -1; the next one is in BEGINS
+FRESH: Final = 2  # rows taken that are in no list yet
 COUNT: Final = 3  # rows in use
 PLACES: Final = 4
 
 
 class Table(NamedTuple):
     """`rows` int64[room, …], `due` int64[room] (NEVER where there is no answer), `heads` int64[lines]: the first place in each line's list, or -1, as row · aliases + alias; `fresh`
-    int64[room]: rows taken that stand in no list yet."""
+    int64[room]: rows taken that are in no list yet."""
 
     rows: Whole
     due: Whole
@@ -69,7 +69,7 @@ def take(table: Table) -> int:
 
 @njit(**LOOP, forceinline=True)
 def give_back(table: Table) -> None:
-    """Forget the rows that were taken last and stand in no list yet."""
+    """Free the rows that were taken last and are in no list yet."""
     at = table.at
     while at[FRESH] > 0:
         at[FRESH] -= 1
@@ -96,7 +96,7 @@ def enlist(table: Table, row: int, many: int) -> None:
 
 @njit(**LOOP, forceinline=True)
 def forget(table: Table, row: int, many: int) -> None:
-    """Take an answer out of all lists and free its row."""
+    """Remove an answer from all lists and free its row."""
     rows, at = table.rows, table.at
     for alias in range(many):
         after, before = rows[row, FIRST + many + alias], rows[row, FIRST + 2 * many + alias]
@@ -114,7 +114,7 @@ def forget(table: Table, row: int, many: int) -> None:
 
 @njit(**LOOP)
 def enlist_all(table: Table, many: int) -> None:
-    """Put all rows in use into the lists of their lines; what is not due is free."""
+    """Put all rows in use into the lists of their lines; a row that is not due is free."""
     at = table.at
     at[FREE], at[COUNT] = -1, 0
     for row in range(at[USED] - 1, -1, -1):

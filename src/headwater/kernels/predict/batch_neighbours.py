@@ -1,16 +1,16 @@
-"""Who is near whom, when many lines come at once? All lines in the order of where they are, laid out anew for each batch of new ones.
+"""Which lines are near which, when many arrive at once? All lines in the order of their places, laid out again for each batch of new ones.
 
-A line's *box* is what it can reach (`reach`) from the time at which the first of the batch comes, and w before, to the end of its life as
-far as the step knows it. Two lines match only if their boxes meet.
+A line's *box* is what it can reach (`reach`) from the time of the first line of the batch, and w before, to the end of its life as
+known to the step. Two lines match only if their boxes meet.
 
-Rule 1  A line stands in one cell, that of the middle of its box, on a level by the size of the box; what has no such cell stands apart,
-        where all others look. Who looks goes through the cells in which the middle of a box can be that meets its own, level by level.
+Rule 1  A line is in one cell, that of the middle of its box, on a level that depends on the size of the box. A line without such a cell is in
+        a list that every search reads. A search visits the cells that can contain middles of boxes that meet its own, level by level.
 Rule 2  Cells are half as wide as boxes are on (geometric) average, so that a few very large ones do not matter, and twice as wide from level
-        to level. They are taken modulo a power of two: what shares a place by that is told apart by its box.
-Rule 3  Boxes lie cell by cell in memory, those of a row of cells one after the other: to look through them is to read on.
-Rule 4  Who looks sees only those that came before: each pair is found once.
+        to level. They are taken modulo a power of two: boxes in one place by coincidence are distinguished by comparing them.
+Rule 3  Boxes are stored cell by cell, those of a row of cells consecutively: a search reads memory sequentially.
+Rule 4  A search finds only lines that came before: each pair is found once.
 
-Memory  Boxes and numbers of all lines that are there, twice, for as long as a step takes.
+Memory  Boxes and numbers of all lines, twice, for as long as a step takes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HIGH: Final = 1
 BOX: Final = 2 * AXES
 
 # Places in `Batch.at`, int64[…].
-COUNT: Final = 0  # lines that stand here
+COUNT: Final = 0  # lines laid out here
 BITS: Final = 1  # there are 2^BITS rows of cells on a level …
 BITS_ALONG: Final = 2  # … with 2^BITS_ALONG cells each
 PLACES: Final = 3
@@ -46,8 +46,8 @@ _FAR: Final = 2.0**52
 class Batch(NamedTuple):
     """The lines on one side of a join. In the order of cells: `boxes` float64[room, BOX], and `who` int64[room], number · 2^32 + line, where
     lines that are not new have number 0 and new ones 1, 2, …. `starts` int64[…]: where each cell begins, level by level, and at last where
-    those begin that stand apart. `widths` float64[AXES] of the cells of level 0, 0 for no such axis; `half` float64[LEVELS, AXES]: how far
-    boxes of a level go from their middles, at most, or -1 for none. `drafts`, `drafted` and `cells`: boxes, who, and cells, as lines come."""
+    the list of lines without a cell begins. `widths` float64[AXES] of the cells of level 0, 0 for no such axis; `half` float64[LEVELS, AXES]: how far
+    boxes of a level extend from their middles, at most, or -1 for none. `drafts`, `drafted` and `cells`: boxes, who, and cells, in order of arrival."""
 
     boxes: Real
     who: Whole
@@ -61,7 +61,7 @@ class Batch(NamedTuple):
 
 
 def batch_for(lines: int) -> Batch:
-    """With room for so many lines."""
+    """A batch with room for so many lines."""
     return Batch(
         np.empty((lines, BOX)),
         np.empty(lines, np.int64),
@@ -79,9 +79,9 @@ def batch_for(lines: int) -> Batch:
 def lay(
     batch: Batch, plan: Plan, lines: Lines, side: int, there: Whole, old: int, since: int, sorts: bool
 ) -> None:
-    """Lay out those lines that can stand on a side of the first join; the first `old` of all that are there are not new.
+    """Lay out the lines that can be on a side of the first join; the first `old` of them are not new.
 
-    Not `sorts`: all of them stand apart.
+    Not `sorts`: none of them gets a cell.
     """
     join, drafts, count = join_of(plan.joins, 0), batch.drafts, 0
     source = plan.source[plan.joins.left[0] if side == 0 else plan.joins.right[0]]
@@ -111,7 +111,7 @@ def lay(
         starts[cell + 1] += 1
     for cell in range(last):
         starts[cell + 1] += starts[cell]
-    # Now a cell's beginning stands where its own number is, and its end where the next one's is. From the last line to the first, ends
+    # Now `starts` of a cell is its beginning, and that of the next one its end. From the last line to the first, ends
     # move down to beginnings; then all of them move up by one.
     for place in range(count - 1, -1, -1):
         cell = batch.cells[place] + 1
@@ -127,7 +127,7 @@ def lay(
 
 @njit(**LOOP)
 def look(batch: Batch, box: Real, number: int, hits: Whole) -> int:
-    """Put those into `hits` that came before a number and whose boxes meet this one; says how many they are."""
+    """Write those lines into `hits` that came before a number and whose boxes meet this one; returns how many."""
     rows, along = 1 << batch.at[BITS], 1 << batch.at[BITS_ALONG]
     apart = LEVELS * rows * along
     before = number << SHIFT
@@ -152,11 +152,11 @@ def look(batch: Batch, box: Real, number: int, hits: Whole) -> int:
 
 @njit(**LOOP, forceinline=True)
 def _meet(batch: Batch, first: int, stop: int, box: Real, before: int, hits: Whole, found: int) -> int:
-    """Put those of some lines into `hits` that came before and whose boxes meet this one."""
+    """Write those of some lines into `hits` that came before and whose boxes meet this one."""
     boxes, who = batch.boxes, batch.who
     low_x, high_x, low_y, high_y = box[0], box[1], box[2], box[3]
     for place in range(first, stop):
-        # Whose boxes meet is anybody's guess: counting costs less than guessing wrong.
+        # Whether boxes meet is unpredictable: counting without a branch costs less than mispredicting.
         hits[found] = who[place] & LINE
         found += (
             (boxes[place, 0] <= high_x)
@@ -170,7 +170,7 @@ def _meet(batch: Batch, first: int, stop: int, box: Real, before: int, hits: Who
 
 @njit(**LOOP, forceinline=True)
 def _span(batch: Batch, box: Real, level: int, axis: int, many: int) -> tuple[int, int]:
-    """The first cell along an axis in which a box can have its middle that meets this one, and how many there are; at most all."""
+    """The first cell along an axis that can contain the middle of a box that meets this one, and how many there are; at most all."""
     if many == 1:
         return 0, 1
     width, half = batch.widths[axis] * (1 << level), batch.half[level, axis]
@@ -183,7 +183,7 @@ def _span(batch: Batch, box: Real, level: int, axis: int, many: int) -> tuple[in
 
 @njit(**LOOP, forceinline=True)
 def _cell(batch: Batch, place: int) -> int:
-    """The cell of a draft; notes down how large boxes of its level are."""
+    """The cell of a draft; records how large boxes of its level are."""
     drafts, widths = batch.drafts, batch.widths
     rows, along = 1 << batch.at[BITS], 1 << batch.at[BITS_ALONG]
     apart = LEVELS * rows * along
@@ -214,7 +214,7 @@ def _cell(batch: Batch, place: int) -> int:
 
 @njit(**LOOP)
 def _bits(count: int) -> int:
-    """As many cells on a level as there are lines, at least: the logarithm."""
+    """The number of cells on a level, at least the number of lines: the logarithm."""
     bits = 4
     while (1 << bits) < count:
         bits += 1

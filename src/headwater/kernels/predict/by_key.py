@@ -1,9 +1,9 @@
-"""PREDICT queries that look at the lines of each key by themselves: conditions on one alias, without a buffer.
+"""PREDICT queries that judge the lines of each key separately: conditions on one alias, without a buffer.
 
-Rule 1  Between two steps there is a record for every key: its lines, and the answers that are not over. A step takes those of keys that
-        have rows, or for which a life ends or something is to be emitted, and does with them what is done where all keys are looked at.
-Rule 2  In a record the last line of a key is the last of the list. Lines and answers of a query have a number in their names, which
-        is used once: what belonged to a query that is gone is not read again.
+Rule 1  Between two steps there is a record for every key: its lines, and the answers that are not over. A step opens the records of keys that
+        have rows, or for which a life ends or an answer is due, and processes them like `across_keys`.
+Rule 2  In a record the last line of a key is the last of the list. The names of a query's lines and answers contain a number that
+        is used once: data of a query that no longer exists is not read again.
 
 Memory  A record for every key with a life that is not over: 48 bytes and the key, for a line 32 and 16 for each dimension, for an answer
         56. Nothing is stored of a key whose lives are over.
@@ -44,7 +44,7 @@ _KEY: Final = "key"
 
 
 class Names(NamedTuple):
-    """By which numbers records know a query's answers and its lines, and since when it sees rows."""
+    """The numbers of a query's answers and of its lines in records, and from when it reads rows."""
 
     answers: int
     lines: int
@@ -53,7 +53,7 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ByKeyState:
-    """How far time has come, the records, the names of every query, and the next number for one."""
+    """How far time has come, the records, the numbers of every query, and the next number."""
 
     watermark: Instant
     store: KeyedStore
@@ -74,7 +74,7 @@ class PredictByKey:
         self.few = WholePredict(schema, queries, conditions)
 
     def start(self, since: Instant) -> ByKeyState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return self._state(BEGINNING, None, {}, 0, since)
 
     def step(self, state: ByKeyState, rows: Rows, watermark: Instant, counts: Counter[str]) -> Stepped:
@@ -100,7 +100,7 @@ class PredictByKey:
         }
 
     def load(self, values: dict[str, Any], store: KeyedStore | None, since: Instant) -> ByKeyState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         known = {(part["name"], part["fingerprint"]): Names(*part["names"]) for part in values["queries"]}
         begins = max(since, values["watermark"])
         return self._state(values["watermark"], store, known, values["next"], begins)
@@ -113,7 +113,7 @@ class PredictByKey:
         number: int,
         since: Instant,
     ) -> ByKeyState:
-        """With names for the queries that are new. Those that see the same updates, and begin now, share their lines."""
+        """The state with numbers for new queries. Those that read the same updates, and begin now, share their lines."""
         fresh: dict[Spring, int] = {}
         names = []
         for query, (spring,) in zip(self.queries, self.few.springs, strict=True):
@@ -129,7 +129,7 @@ class PredictByKey:
         return ByKeyState(watermark, shaped, tuple(names), number)
 
     def _like(self, names: Sequence[Names]) -> Records:
-        """Records of nobody."""
+        """Records without keys."""
         lists: dict[str, Ragged] = {}
         none, offsets = np.zeros(0, np.int64), np.zeros(1, np.int64)
         no_answers = {"rows": np.zeros((0, answer.FIRST), np.int64), "due": none, "line": none}
@@ -144,7 +144,7 @@ class PredictByKey:
     # --- records, and the state of the few keys in them -----------------------------------------------------------------
 
     def _opened(self, state: ByKeyState, records: Records) -> WholeState:
-        """What is known of some keys, as if there were no others."""
+        """The state of some keys, as if there were no others."""
         sensors, code = Sensors.none(self.few.key_type).codes(column_of(records.table[_KEY]))
         numbers = list(dict.fromkeys(names.lines for names in state.names))
         since = {names.lines: (names, names.since) for names in state.names}
@@ -168,7 +168,7 @@ class PredictByKey:
         return self.few.state(values, sensors, BEGINNING)
 
     def _closed(self, state: ByKeyState, after: WholeState) -> Records:
-        """The records of the keys that something is known of."""
+        """The records of the keys that have a state."""
         codes = codes_in_use(after)
         many, values = len(codes), self.few.values(after, codes)
         keys = after.sensors.only(codes).column(np.arange(many))
@@ -191,7 +191,7 @@ def _answers(names: Names) -> str:
 
 
 def _lines_of(ragged: Ragged, code: Whole) -> dict[str, Any]:
-    """The lines of a list as a line store saves them; `code` by record."""
+    """The lines of a list in the form that a line store saves; `code` by record."""
     many = np.diff(ragged.offsets)
     last = np.full(len(code), -1)
     last[code[many > 0]] = ragged.offsets[1:][many > 0] - 1
@@ -199,7 +199,7 @@ def _lines_of(ragged: Ragged, code: Whole) -> dict[str, Any]:
 
 
 def _pending(answers: Ragged, lines: Ragged) -> dict[str, Any]:
-    """The answers of a list as a standing query saves them."""
+    """The answers of a list in the form that a standing query saves."""
     first = np.repeat(lines.offsets[:-1], np.diff(answers.offsets))
     columns: dict[str, Any] = dict(answers.lines)
     return {
@@ -211,7 +211,7 @@ def _pending(answers: Ragged, lines: Ragged) -> dict[str, Any]:
 
 
 def _list_of_lines(saved: dict[str, Any], many: int, due: Whole) -> tuple[Ragged, tuple[Whole, Whole]]:
-    """The lines of so many keys, the last one of each at the end; where each line is now, and whose it is. `due` becomes their ends."""
+    """The lines of so many keys, the last one of each at the end; the new place of each line, and its key. `due` becomes their ends."""
     key, last = saved["key"], saved["last"]
     is_last = last[key] == np.arange(len(key))
     order = np.lexsort([is_last, key])

@@ -1,16 +1,16 @@
-"""PREDICT queries over several lines that bound how far apart these may be: a step looks at the keys that it touches and at those near them.
+"""PREDICT queries over several lines with a bound on their distance: a step reads the keys that it touches and those near them.
 
-Rule 1  A step *touches* the keys that have rows and those whose time has come: a line is over, something is to emit of an answer. It *needs* these,
-        their partners in answers, and whoever has lines that may match lines of keys with rows (`neighbours`). Two lines of which neither is
-        touched were worked out when the later of them came; nothing happens to their answers.
-Rule 2  What a step needs is opened from records (`pair_records`) and stepped through as if there were no other keys (`across_keys`). Only
-        keys that are touched, and those that have answers with them, are written.
-Rule 3  Where a step needs most keys, all of them are stored opened for the next steps, until these need few: opening and closing would
-        only cost. `crowd` says how many keys are needed for one that is touched, as seen last.
+Rule 1  A step *touches* the keys that have rows and those that are due: a line is over, or an answer is due. It *needs* these,
+        their partners in answers, and all keys with lines that may match lines of keys with rows (`neighbours`). A pair of lines of which neither
+        is touched was computed when the later of them came; its answers do not change.
+Rule 2  The needed keys are opened from records (`pair_records`) and stepped as if there were no other keys (`across_keys`). Only
+        touched keys, and those with a common answer, are written.
+Rule 3  If a step needs most keys, all of them stay open for the next steps, until these need few: opening and closing would
+        only cost. `crowd` is the number of needed keys for each touched one, as measured last.
 Rule 4  If the queries have changed all keys are opened, once.
 
-Memory  See `pair_records` and `cell_index`; where all keys are opened, see `across_keys`. Nothing is stored of a key whose lives have been over for longer than w.
-Cost    What is touched and who is near it. A line that moves so fast, or lives so long, that its box meets more cells than there are costs
+Memory  See `pair_records` and `cell_index`; if all keys are open, see `across_keys`. Nothing is stored of a key whose lives have been over for longer than w.
+Cost    The touched keys and those near them. A line that moves so fast, or lives so long, that its box meets more cells than there are costs
         as much as all keys.
 """
 
@@ -48,14 +48,14 @@ from headwater.model import (
 _MOST: Final = 2
 """A step that needs more than one in so many keys opens all of them, …"""
 _FEW: Final = 3
-"""… and when one in so many would be more than is needed they are closed again."""
+"""… and they are closed again when a step would need no more than one in so many."""
 _FADES: Final = 1 - 1 / 16
-"""How much of `crowd` is left after a step with all keys, in which it is not seen."""
+"""The factor of `crowd` after a step with all keys, which cannot measure it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByPlaceState:
-    """How far time has come; all keys, or None if they are in records; records and who is near; the queries; and `crowd`."""
+    """How far time has come; all keys, or None if they are in records; records and their index by place; the queries; and `crowd`."""
 
     watermark: Instant
     everything: WholeState | None
@@ -93,7 +93,7 @@ class PredictByPlace:
         self.index = index
 
     def start(self, since: Instant) -> ByPlaceState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         state = self.few.start(since)
         frame = self.records.frame(state)
         return ByPlaceState(
@@ -151,7 +151,7 @@ class PredictByPlace:
     def load(
         self, values: dict[str, Any], store: KeyedStore | None, cells: KeyedStore | None, since: Instant
     ) -> ByPlaceState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         since = max(since, values["watermark"])
         fresh = self.start(since)
         store = fresh.store if store is None else store
@@ -169,7 +169,7 @@ class PredictByPlace:
     # --- which keys a step needs ----------------------------------------------------------------------------------------
 
     def _needed(self, state: ByPlaceState, came: Ids, rows: Rows, watermark: Instant) -> _Needed | None:
-        """What a step needs; None: so much that all keys are opened."""
+        """The keys that a step needs; None: so many that all keys are opened."""
         touched = _once(np.concatenate([came, state.store.due(state.watermark, watermark)]))
         known, _ = state.store.find(touched)
         many = len(state.store) + len(touched) - len(known)
@@ -195,7 +195,7 @@ class PredictByPlace:
         return _Needed(join_records(parts) if any(map(len, parts)) else known, touched)
 
     def _coming(self, frame: Frame, rows: Rows) -> list[Owned]:
-        """The lines that updates become, with the lives that are promised; whose they are does not matter."""
+        """The lines made from updates, with their promised lives; their keys do not matter."""
         no_ids = no_records().ids
         springs = {
             source: spring
@@ -230,14 +230,14 @@ class PredictByPlace:
         return next_state, emitted
 
     def _opened(self, state: ByPlaceState, since: Instant = BEGINNING) -> ByPlaceState:
-        """The same with all keys opened; queries that are new begin at `since`."""
+        """The state with all keys opened; new queries begin at `since`."""
         known = state.store.shaped_like(self.records.like(state.frame)).everything()
         closes = np.zeros(len(known), np.bool_)
         opened = self.records.opened(state.frame, known, state.watermark, closes, since)
         return _cleared(state, opened.state)
 
     def _closed(self, state: ByPlaceState, everything: WholeState) -> ByPlaceState:
-        """The same with all keys in records."""
+        """The state with all keys in records."""
         frame = self.records.frame(everything)
         records, _ = self.records.closed(everything, None, _NO_IDS, state.watermark)
         store = state.store.shaped_like(self.records.like(frame)).put(records, _NO_IDS)
@@ -249,7 +249,7 @@ class PredictByPlace:
         return self.neighbours.boxes(self.records.lines(frame, records), frame.sources)
 
     def _frame(self, values: dict[str, Any]) -> tuple[Frame, bool]:
-        """The queries that were saved and are still there, and whether those are all that there were and are."""
+        """The saved queries that still exist, and whether the saved and the present queries are the same."""
         saved = [(part["name"], part["fingerprint"]) for part in values["queries"]]
         queries_now = [(query.name, query.fingerprint) for query in self.queries]
         parts = []
@@ -261,7 +261,7 @@ class PredictByPlace:
 
 
 def _cleared(state: ByPlaceState, everything: WholeState) -> ByPlaceState:
-    """With all keys opened, and stores in which there is nothing; numbers of runs are not used again."""
+    """The state with all keys opened, and empty stores; numbers of runs are not used again."""
     store, cells = (replace(store, runs=(), count=0, skipped=()) for store in (state.store, state.near.cells))
     return replace(state, everything=everything, store=store, near=CellIndex(cells))
 
@@ -272,7 +272,7 @@ def _how_many(state: WholeState) -> int:
 
 
 def _once(ids: Ids) -> Ids:
-    """Each key once. Two keys with one half are not looked for, as with whole hashes."""
+    """Each key once. Keys with one half in common are treated as one, as with whole hashes."""
     return ids[np.unique(ids[:, 0], return_index=True)[1]]
 
 

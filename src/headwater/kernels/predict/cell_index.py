@@ -1,15 +1,15 @@
-"""Whose boxes meet a box? Keys by the cells that their boxes stand in, so that few of many are looked at.
+"""Which boxes meet a box? An index of keys by the cells of their boxes, so that few of many are tested.
 
-As `kernels.box_index`, for values of any unit and size: cells are as large as boxes are, down to a small part of how far from zero they are.
+Like `kernels.box_index`, for values of any unit and size: cells are as large as boxes, but at least a small part of their distance from zero.
 
-Rule 1  A box stands in one cell, that of its middle, on a level whose cells are wider than it. A box is looked up in all cells in which the
-        middle of a box can be that meets it, on every level that is in use.
-Rule 2  A cell is a record of a store: to move some keys is to write the cells that they leave and enter. What is found may be too much,
+Rule 1  A box is in one cell, that of its middle, on a level whose cells are wider than it. A search visits all cells that can contain the
+        middle of a box that meets the given one, on every level in use.
+Rule 2  A cell is a record of a store: moving some keys writes the cells that they leave and enter. A search may find too much,
         never too little.
-Rule 3  Boxes on different layers have nothing to do with one another.
+Rule 3  Boxes on different layers are independent.
 
-Memory  16 bytes for every box, and 40 for every cell that one stands in. A cell that is left by all leaves nothing.
-Cost    What moves, who is found, and who shares a cell with them.
+Memory  16 bytes for every box, and 40 for every cell in use. An empty cell leaves nothing.
+Cost    The boxes that move, those that are found, and those that share a cell with them.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _LIST: Final = "near"
 _ID: Final = "id"
 _LOWEST, _HIGHEST = -60, 1000
 _LAYER: Final = 2048
-"""Levels of a layer are numbered apart from those of others: level + 2048 · layer."""
+"""Levels of a layer are numbered separately from those of others: level + 2048 · layer."""
 _FARTHEST: Final = 2.0**62
 _SPARE: Final = 1.0 + 2.0**-10
-"""Cells are so much wider than boxes, and …"""
+"""Cells are wider than boxes by this factor, and …"""
 _FINEST: Final = 2.0**-36
-"""… such a part of how far away they are, at least: so what is lost in rounding …"""
+"""… at least this part of their distance from zero: so rounding errors …"""
 _ROUNDING: Final = 2.0**-50
-"""… is small beside a cell. Middles of boxes that hold a place are in two cells along each axis, not in three."""
+"""… are small compared with a cell. Middles of boxes that contain a place are in two cells along each axis, not in three."""
 _LOOKED_AT: Final = 64
-"""Cells around a box that are always looked at, however few there are."""
+"""Cells around a box that are always visited, however few there are."""
 
 
 class Boxes(NamedTuple):
-    """Boxes float64[n, 4] (west, south, east, north), whose each is: uint64[n, 2], and its layer: int64[n] (None: all on layer 0)."""
+    """Boxes float64[n, 4] (west, south, east, north), the key of each: uint64[n, 2], and its layer: int64[n] (None: all on layer 0)."""
 
     ids: Ids
     boxes: Real
@@ -54,13 +54,13 @@ class Boxes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CellIndex:
-    """Who is in which cell, and how many entries there are on every level that is in use."""
+    """The keys in each cell, and how many entries every level in use has."""
 
     cells: KeyedStore
     levels: tuple[tuple[int, int], ...] = ()
 
     def meeting(self, boxes: Real, layer: int) -> Ids | None:
-        """All whose boxes on a layer meet one of these, and some others; None: more cells than there are would be looked at."""
+        """All keys whose boxes on a layer meet one of these, and some others; None: a search would visit more cells than there are."""
         cells_found = [no_records().ids]
         left = len(self.cells) + _LOOKED_AT * len(boxes)
         for level, _ in self.levels:
@@ -74,7 +74,7 @@ class CellIndex:
         return _ids_in(records)
 
     def moved(self, before: Boxes, after: Boxes) -> CellIndex:
-        """With some keys in other places."""
+        """The index after some keys have moved."""
         old, new = _entries(before), _entries(after)
         old_names, new_names = _names(old.cell, old.key), _names(new.cell, new.key)
         left = old.take(np.flatnonzero(~np.isin(old_names, new_names)))
@@ -87,7 +87,7 @@ class CellIndex:
 
 
 def no_boxes() -> CellIndex:
-    """Nobody is anywhere."""
+    """An index without keys."""
     none = no_records()
     members = Ragged(np.zeros(1, np.int64), {_ID: none.ids})
     return CellIndex(empty_store(Records(none.ids, none.due, none.hold, {}, {_LIST: members})))
@@ -105,7 +105,7 @@ class _Entries(NamedTuple):
 
 
 def _entries(of: Boxes) -> _Entries:
-    """The cells in which boxes stand, each once for a key."""
+    """The cells of boxes, each once for a key."""
     west, south, east, north = of.boxes.T
     size = np.maximum(east - west, north - south) * _SPARE
     size = np.maximum(size, np.abs(of.boxes).max(axis=1, initial=0.0) * _FINEST)
@@ -118,9 +118,9 @@ def _entries(of: Boxes) -> _Entries:
 
 
 def _cells_around(boxes: Real, level: int, most: int) -> Ids | None:
-    """The names of the cells in which the middle of a box can be that meets one of these; None: they are more than `most`."""
+    """The names of the cells that can contain the middle of a box that meets one of these; None: there are more than `most`."""
     half = np.ldexp(0.5, _level_of(level)) / _SPARE
-    # Boxes that are farther away are on higher levels, whatever their size.
+    # Boxes farther from zero are on higher levels, whatever their size.
     far = np.ldexp(1.0, _level_of(level)) / _FINEST
     boxes = boxes[(boxes[:, :2] <= far).all(axis=1) & (boxes[:, 2:] >= -far).all(axis=1)]
     boxes = np.clip(boxes, -far, far)
@@ -138,13 +138,13 @@ def _cells_around(boxes: Real, level: int, most: int) -> Ids | None:
 
 
 def _reaching(along: Real, half: float) -> tuple[Real, Real]:
-    """The ends of where the middle of a box can be that holds a place."""
+    """The range of the middle of a box that contains a place."""
     reach = half + np.abs(along) * _ROUNDING
     return along - reach, along + reach
 
 
 def _cell(level: Whole, along: Real) -> Whole:
-    """In which cells of their levels places lie, along one axis."""
+    """The cells of places on their levels, along one axis."""
     cell = np.floor(along / np.ldexp(1.0, _level_of(level)))
     return np.clip(cell, -_FARTHEST, _FARTHEST).astype(np.int64)
 
@@ -183,7 +183,7 @@ def _changed(cells: KeyedStore, left: _Entries, entered: _Entries) -> KeyedStore
 
 
 def _counted(levels: Sequence[tuple[int, int]], left: Whole, entered: Whole) -> tuple[tuple[int, int], ...]:
-    """How many entries there are on each level then."""
+    """The number of entries on each level afterwards."""
     counts = dict(levels)
     for sign, some in ((-1, left), (1, entered)):
         for level, many in zip(*(of.tolist() for of in np.unique(some, return_counts=True)), strict=True):
@@ -197,7 +197,7 @@ def _ids_in(records: Records) -> Ids:
 
 
 def _names(*parts: Ids) -> Bits:
-    """uint64[n]: a hash of each row. Two rows of one hash are not looked for."""
+    """uint64[n]: a hash of each row. Collisions are ignored."""
     name = np.zeros(len(parts[0]), np.uint64)
     for lane, odd in zip((lane for part in parts for lane in part.T), FACTORS, strict=False):
         name = splitmix64(name ^ (lane * odd))

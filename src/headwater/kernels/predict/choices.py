@@ -1,4 +1,4 @@
-"""The words of PREDICT that language and kernel share."""
+"""The choices of PREDICT that language and kernel share."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Comparator(enum.IntEnum):
 class Certainty(enum.IntEnum):
     """How sure an answer must be.
 
-    LINE: the lines are taken as they are. MAY: some values within the tolerances satisfy the conditions. MUST: all of them
-    do. PROBABILITY: values spread evenly over the tolerances do so often enough.
+    LINE: the lines are taken as exact. MAY: some values within the tolerances satisfy the conditions. MUST: all of them
+    do. PROBABILITY: values distributed uniformly over the tolerances do so often enough.
     """
 
     LINE = 0
@@ -30,7 +30,7 @@ class Certainty(enum.IntEnum):
 
 
 class GiveUp(enum.Enum):
-    """Which update goes when the buffer is full: the one that matters least, the new one, the oldest, or any."""
+    """Which update is given up when the buffer is full: the one that matters least, the new one, the oldest, or any."""
 
     LEAST = "LEAST"
     NEWEST = "NEWEST"

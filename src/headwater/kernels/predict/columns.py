@@ -1,10 +1,10 @@
-"""What is emitted, as the columns of answers.
+"""The emitted rows as the columns of answers.
 
-Rule 1  Rows are in order: by time, by what emitted them, by keys and update times, by piece.
-Rule 2  Answers that are emitted at ticks are put in order themselves (see `ticks`): there are many more rows.
-Rule 3  What nobody reads is not written: neither words of answers nor probabilities.
-Rule 4  Answers that are emitted once are cut into slices of time, and each is sorted and written while it is at hand. Some slices make a block:
-        arrays of more than a few megabytes would be fresh in every step (see `hosts.memory`).
+Rule 1  Rows are in order: by time, by their cause, by keys and update times, by piece.
+Rule 2  For answers that are emitted at ticks the answers are sorted, not their rows (see `ticks`): there are many more rows.
+Rule 3  A column without a reader is not written: neither words of answers nor probabilities.
+Rule 4  Answers that are emitted once are cut into slices of time, and each is sorted and written while it is in the cache. Some slices make a block:
+        arrays of more than a few megabytes would be fresh memory in every step (see `hosts.memory`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headwater.kernels.predict.ticks import Ticks, Written, write_ticks
 from headwater.model import Column, ColumnType, Rows, strings
 
 SLICE: Final = 32_768
-"""Rows that are put in order at once, about: so many are at hand."""
+"""About so many rows are sorted at once, so that they stay in the cache."""
 BLOCK: Final = 4 * SLICE
 """Rows of a block, about."""
 PROBABILITY: Final = "probability"
@@ -36,9 +36,9 @@ _WORD: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Answers of which something is emitted. By answer: `begins`; `lines`, one per alias; `when` it is emitted, at ticks or once.
+    """Answers with rows to emit. By answer: `begins`; `lines`, one per alias; `when` it is emitted, at ticks or once.
 
-    Where None is given, answers end when they are emitted, and `order` (what emitted them), `piece` and `withdrawn` are 0 for all.
+    If None: answers end when they are emitted, and `order` (the cause), `piece` and `withdrawn` are 0 for all.
     """
 
     begins: Whole
@@ -50,7 +50,7 @@ class Said:
     withdrawn: Whole | None = None
 
     def sorting(self, place: Whole) -> Whole:
-        """The permutation that puts rows, or with ticks answers, in order. `place`: see `places`."""
+        """The permutation that sorts rows, or with ticks answers. `place`: see `places`."""
         if isinstance(self.when, Ticks) and self.piece is None:
             return by_places(self.lines, place)
         keys = [*(place.take(line) for line in self.lines), self.piece]
@@ -61,7 +61,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What is emitted, in any order: `rows` int64[answers, …], and what their columns `say`; `chance` float64[…], the probability of every row or
+    """Emitted rows, in any order: `rows` int64[answers, …], and what their columns `say`; `chance` float64[…], the probability of every row or
     NaN, empty if no query reads it."""
 
     rows: Whole
@@ -98,7 +98,7 @@ def blocks(
 
 
 def _together(bounds: Whole) -> Iterator[list[tuple[int, int]]]:
-    """Slices from here to there that have rows, so many of them as make a block."""
+    """Slices from one to another that have rows, as many as make a block."""
     some: list[tuple[int, int]] = []
     count = 0
     for start, stop in pairwise(bounds.tolist()):
@@ -131,7 +131,7 @@ def _at_ticks(speech: Speech, said: Said, place: Whole, known: Bits, chosen: Who
 def _once(
     speech: Speech, order: Whole, slices: list[tuple[int, int]], place: Whole, known: Bits, chosen: Whole
 ) -> tuple[Written, Said, Whole]:
-    """The rows of some slices of answers that are emitted once, what they say, and where they came from."""
+    """The rows of some slices of answers that are emitted once, their words, and where they came from."""
     first, count = slices[0][0], slices[-1][1] - slices[0][0]
     rows = np.empty(count, np.int64)
     found = np.empty((speech.rows.shape[1], count), np.int64)
@@ -160,7 +160,7 @@ def _names(query: PredictQuery) -> list[str]:
 
 
 def _rows(query: PredictQuery, keys: Column, said: Said, written: Written, chosen: Whole) -> Rows:
-    """What is written, as columns of their types. `keys`: by line."""
+    """The rows as columns of their types. `keys`: by line."""
     times, count, names = ColumnType.TIMESTAMP, len(written.time), _names(query)
     columns = {
         "query": _always(query.name, count),
@@ -199,7 +199,7 @@ def _always(name: str, count: int) -> Column:
 
 
 def _probability(chance: Real) -> Column:
-    """NULL where it is not known."""
+    """NULL if not known."""
     is_known = ~np.isnan(chance)
     if is_known.all():
         return Column(ColumnType.DOUBLE, chance)
@@ -207,12 +207,12 @@ def _probability(chance: Real) -> Column:
 
 
 def _text(corners: Real) -> str | None:
-    """A polygon as text; NULL where there is none."""
+    """A polygon as text; NULL if there is none."""
     if not len(corners):
         return None
     return "(" + ", ".join(f"({_number(a)}, {_number(b)})" for a, b in corners.tolist()) + ")"
 
 
 def _number(value: float) -> str:
-    """Seconds to the nearest thousandth of a microsecond, without noise."""
+    """Seconds to the nearest thousandth of a microsecond, without rounding noise."""
     return np.format_float_positional(round(value, 9) + 0.0, trim="-")

@@ -1,13 +1,13 @@
-"""From what happens to lines to what happens to answers: the loop of a step.
+"""From events of lines to events of answers: the loop of a step.
 
-Rule 1  ADD      the line is shown to the lines that it may match.
-        LIFE     the answers of the line are worked out anew, unless they begin more than w after its end; if its life has become
-                 longer, it is shown to the others again.
+Rule 1  ADD      the line is compared with the lines that it may match.
+        LIFE     the answers of the line are computed again, unless they begin more than w after its end; if its life has become
+                 longer, it is compared with the others again.
         GIVE_UP  what is certain of the line's answers stays, up to now; the line that covers for it answers for the rest.
-        PURGE    nothing: whatever the line took part in is over.
-Rule 2  Before any of these, time catches up with the answers that it touches (see `answer_rows`); at the end of a step, with all.
+        PURGE    nothing: every answer of the line is over.
+Rule 2  Before any of these, time is advanced for the answers that it touches (see `answer_rows`); at the end of a step, for all.
 Rule 3  An update can only change what comes after it: what an answer says of the time before stays.
-Rule 4  With zones a line that meets no tile of this zone is not there.
+Rule 4  With zones a line that meets no tile of this zone is ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from headwater.kernels.predict.zones import is_here
 
 @njit(**LOOP)
 def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
-    """Take all events in order, then let time pass until `until`. Not DONE: to be called again when there is room."""
+    """Process all events in order, then let time pass until `until`. Not DONE: to be called again when there is room."""
     at, table = look.at, scene.table
     while at[EVENT] < len(events):
         event = events[at[EVENT]]
@@ -70,7 +70,7 @@ def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
 def _begin(
     scene: Scene, look: Search, what: int, line: int, start: int, end: int, when: int, order: int
 ) -> int:
-    """All of an event but the search, which PHASE needs."""
+    """Process an event except for the search, which PHASE requests."""
     if what == ADD:
         return _add(scene, look, line, start, end)
     if look.grid.alive[1, line] < 0:
@@ -87,7 +87,7 @@ def _begin(
 
 @njit(**LOOP)
 def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
-    """A line comes."""
+    """A line is added."""
     at = look.at
     if at[ADDED] > at[PATIENCE]:
         return DRAW
@@ -99,14 +99,14 @@ def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
         scene.plan, scene.lines, line, look.tile, look.hears_all, look.corners
     ):
         line_grid.put(look.grid, scene.plan, scene.lines, line)
-        at[PHASE] = 1 if start < end else 0  # else its sensor spoke again at once
+        at[PHASE] = 1 if start < end else 0  # else its sensor sent another update at the same time
         at[AGAIN] = 0
     return DONE
 
 
 @njit(**LOOP, inline="always")
 def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int, order: int) -> int:
-    """A line has another life."""
+    """The life of a line changes."""
     lines, table, many = scene.lines, scene.table, scene.plan.rules[ALIASES]
     within = scene.plan.rules[WITHIN]
     old_start, old_end = lines.start[line], lines.end[line]
@@ -131,7 +131,7 @@ def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int
 
 @njit(**LOOP, inline="always")
 def _catch_up(scene: Scene, line: int, when: int) -> bool:
-    """Let time pass until `when` for the answers of a line; says whether there is room to emit a row of each one left."""
+    """Let time pass until `when` for the answers of a line; returns whether there is room for a row of each one left."""
     table, many = scene.table, scene.plan.rules[ALIASES]
     left = 0
     place = table.heads[line]
@@ -157,7 +157,7 @@ def _change(  # noqa: PLR0913 inlined into the loop over changed lives
     old_start: int,
     old_end: int,
 ) -> None:
-    """An answer stands from `begins` until `ends` now, or not at all; the life of a line has changed."""
+    """An answer is now valid from `begins` until `ends`, or not at all; the life of a line has changed."""
     table, rows = scene.table, scene.table.rows
     is_emitted = rows[row, FLAGS] & EMITTED != 0
     begins = rows[row, BEGINS] if rows[row, BEGINS] < when else max(begins, when)
@@ -174,7 +174,7 @@ def _change(  # noqa: PLR0913 inlined into the loop over changed lives
 
 @njit(**LOOP)
 def _give_up(scene: Scene, line: int, when: int, order: int) -> None:
-    """Leave of a line's answers what is certain."""
+    """Reduce a line's answers to what is certain."""
     table, rows, rules = scene.table, scene.table.rows, scene.plan.rules
     many = rules[ALIASES]
     place = table.heads[line]

@@ -1,4 +1,4 @@
-"""Grids between steps and during them: made, copied, given more room, drawn anew. What stands in them is in `line_grid`."""
+"""Grids between steps and during them: made, copied, enlarged, rebuilt. `line_grid` fills and searches them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from headwater.kernels.predict.line_grid import AXES, LineGrid
 from headwater.kernels.predict.plan import Plan
 
 PATIENCE: Final = 128
-"""Lines that come, at least, until the grid is looked at again."""
+"""After at least so many new lines the grid is examined again."""
 
 _ENTRIES: Final = 64 * line_grid.MOST_CELLS
-"""Entries that there is room for when the first are missing."""
+"""Room for so many entries when the first are added."""
 
 _CHANGED: Final = 1.5
-"""Boxes are so much wider, or narrower, than they were when the grid was drawn: it is drawn anew."""
+"""When boxes have become wider, or narrower, by this factor since the grid was built, it is rebuilt."""
 
 
 def no_grid(joins: int) -> LineGrid:
@@ -27,7 +27,7 @@ def no_grid(joins: int) -> LineGrid:
 
 
 def grid_of(alive: Whole, joins: int, slots: int) -> LineGrid:
-    """The lines that are there, in no cells yet."""
+    """A grid with lines in no cells yet."""
     grid = _grid(np.zeros((joins, AXES)), slots, 0)
     grid.alive[0, : len(alive)] = alive
     grid.alive[1, alive] = np.arange(len(alive))
@@ -36,17 +36,17 @@ def grid_of(alive: Whole, joins: int, slots: int) -> LineGrid:
 
 
 def alive_in(grid: LineGrid) -> Whole:
-    """The lines that are there."""
+    """The lines in the grid."""
     return grid.alive[0, : grid.at[line_grid.ALIVE]]
 
 
 def patience_of(grid: LineGrid) -> int:
-    """How many lines may come until the grid is looked at again."""
+    """How many lines may be added until the grid is examined again."""
     return max(PATIENCE, int(grid.at[line_grid.ALIVE]))
 
 
 def sized(grid: LineGrid, slots: int) -> LineGrid:
-    """A copy for so many lines; those that lose their place were not there."""
+    """A copy for so many lines; lines that lose their place were not in it."""
     known = min(slots, len(grid.first))
     first, alive = np.full(slots, -1), np.full((2, slots), -1)
     first[:known] = grid.first[:known]
@@ -61,14 +61,14 @@ def sized(grid: LineGrid, slots: int) -> LineGrid:
 
 
 def with_cells(grid: LineGrid) -> LineGrid:
-    """With twice the room for entries."""
+    """The grid with twice the room for entries."""
     entries = np.empty((max(2 * len(grid.entries), _ENTRIES), line_grid.ENTRY), np.int64)
     entries[: len(grid.entries)] = grid.entries
     return grid._replace(entries=entries)
 
 
 def drawn(grid: LineGrid, plan: Plan, lines: Lines) -> LineGrid:
-    """The grid, drawn anew if its cells no longer fit what lines reach."""
+    """The grid, rebuilt if its cells no longer fit the boxes of lines."""
     axes = np.zeros_like(grid.axes)
     alive = alive_in(grid)
     line_grid.widths(plan, lines, alive, axes)

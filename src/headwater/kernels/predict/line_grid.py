@@ -1,14 +1,14 @@
-"""Which lines may match a new one? A grid over what lines can reach, kept up to date line by line.
+"""Which lines may match a new one? A grid over what lines can reach, updated line by line.
 
-Queries whose answers follow from lives need not go line by line: see `batch_neighbours`.
+Queries whose answers follow from lives do not need it: see `batch_neighbours`.
 
-Rule 1  A line stands in every cell that its box meets: where the values that a join compares can be over its life, widened so that
-        two lines match only if their boxes meet. A new line looks into the cells of its own box.
-Rule 2  A line that would stand in more than MOST_CELLS cells stands in one list beside the grid, which is always looked at; if
-        it looks for others itself, it looks at all lines. So does every line of a join without a bounded reach.
-Rule 3  Cells are found by a hash of join, side and place; what shares a bucket by chance is told apart by the whole hash. A line that
-        stands in several of the cells looked at is found once.
-Rule 4  Cells are as wide as boxes are on average: when that has changed by half, the grid is drawn anew.
+Rule 1  A line is in every cell that its box meets: the range over its life of the values that a join compares, widened so that
+        two lines match only if their boxes meet. A new line searches the cells of its own box.
+Rule 2  A line that would be in more than MOST_CELLS cells is in one list beside the grid, which every search reads; when
+        it searches itself, it reads all lines. So does every line of a join without a bounded reach.
+Rule 3  Cells are found by a hash of join, side and place; cells that share a bucket are distinguished by the whole hash. A line that
+        is in several of the cells searched is found once.
+Rule 4  Cells are as wide as boxes are on average: when that has changed by half, the grid is rebuilt.
 Rule 5  A life that is cut keeps its box, which is only too large; one that is extended gets a new one.
 
 Memory  At most MOST_CELLS entries a line and side of a join.
@@ -28,7 +28,7 @@ from headwater.model.splitmix import next_of_splitmix64
 
 MOST_CELLS: Final = 16
 AXES: Final = 2
-"""Values of at most so many conditions are gridded; the others are looked at pair by pair."""
+"""Values of at most so many conditions are axes of the grid; the others are tested pair by pair."""
 
 # Columns of `LineGrid.entries`, int64[…, …].
 NEXT: Final = 0  # in the bucket
@@ -41,15 +41,15 @@ ENTRY: Final = 5
 # Places in `LineGrid.at`, int64[…].
 USED: Final = 0  # entries ever used
 FREE: Final = 1  # the first of those that are free again, or -1
-ALIVE: Final = 2  # lines that stand in `alive`
-SERIAL: Final = 3  # looks so far
+ALIVE: Final = 2  # lines in `alive`
+SERIAL: Final = 3  # searches so far
 PLACES: Final = 4
 
 
 class LineGrid(NamedTuple):
-    """`axes` float64[joins, AXES]: how wide cells are (0: no such axis; all 0: no grid). `buckets` int64[2^b]: first entries.
-    `first` int64[lines]: a line's first entry or -1. `alive` int64[2, lines]: the lines there are, and where each stands among them
-    or -1. `seen` int64[lines]: the look that found it last."""
+    """`axes` float64[joins, AXES]: the width of cells (0: no such axis; all 0: no grid). `buckets` int64[2^b]: first entries.
+    `first` int64[lines]: a line's first entry or -1. `alive` int64[2, lines]: the lines in the grid, and the place of each among them
+    or -1. `seen` int64[lines]: the search that found it last."""
 
     axes: Real
     buckets: Whole
@@ -62,7 +62,7 @@ class LineGrid(NamedTuple):
 
 @njit(**LOOP)
 def put(grid: LineGrid, plan: Plan, lines: Lines, line: int) -> None:
-    """Let others find a line; there is room for MOST_CELLS entries a side of each join."""
+    """Add a line to the grid; there is room for MOST_CELLS entries a side of each join."""
     at, source = grid.at, line % plan.rules[SOURCES]
     if grid.alive[1, line] < 0:
         grid.alive[0, at[ALIVE]] = line
@@ -80,7 +80,7 @@ def put(grid: LineGrid, plan: Plan, lines: Lines, line: int) -> None:
 
 @njit(**LOOP)
 def drop(grid: LineGrid, line: int) -> None:
-    """Let nobody find a line any more."""
+    """Remove a line, so that no search finds it any more."""
     at = grid.at
     place, last = grid.alive[1, line], grid.alive[0, at[ALIVE] - 1]
     grid.alive[0, place] = last
@@ -92,7 +92,7 @@ def drop(grid: LineGrid, line: int) -> None:
 
 @njit(**LOOP)
 def leave(grid: LineGrid, line: int) -> None:
-    """Take a line out of its cells."""
+    """Remove a line from its cells."""
     entries, at = grid.entries, grid.at
     entry = grid.first[line]
     while entry >= 0:
@@ -112,7 +112,7 @@ def leave(grid: LineGrid, line: int) -> None:
 
 @njit(**LOOP)
 def near(grid: LineGrid, plan: Plan, lines: Lines, line: int, j: int, side: int, hits: Whole) -> int:
-    """Put those into `hits` that may match a line which stands on a side of a join; says how many they are."""
+    """Write the lines into `hits` that may match a line on a side of a join; returns how many."""
     at = grid.at
     join = join_of(plan.joins, j)
     found = 0
@@ -141,14 +141,14 @@ def has_cells(grid: LineGrid, plan: Plan) -> bool:
 
 @njit(**LOOP)
 def draw(grid: LineGrid, plan: Plan, lines: Lines) -> None:
-    """Put all lines that are there into the empty cells of a new grid."""
+    """Put all lines of the grid into the empty cells of a new grid."""
     for place in range(grid.at[ALIVE]):
         put(grid, plan, lines, grid.alive[0, place])
 
 
 @njit(**LOOP)
 def widths(plan: Plan, lines: Lines, alive: Whole, axes: Real) -> None:
-    """How wide the cells of a grid for these lines would be: into `axes`."""
+    """Write the width of the cells of a grid for these lines into `axes`."""
     for j in range(plan.rules[JOINS]):
         join = join_of(plan.joins, j)
         for axis in range(AXES):
@@ -209,7 +209,7 @@ def _look(grid: LineGrid, cell: int, hits: Whole, found: int) -> int:
     while entry >= 0:
         line = entries[entry, SLOT]
         if entries[entry, CELL] == cell:
-            # Who has been seen is anybody's guess: counting costs less than guessing wrong.
+            # Whether a line has been found before is unpredictable: counting without a branch costs less than mispredicting.
             hits[found] = line
             found += seen[line] != serial
             seen[line] = serial
@@ -221,7 +221,7 @@ def _look(grid: LineGrid, cell: int, hits: Whole, found: int) -> int:
 def _cells(
     grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: int
 ) -> tuple[int, int, int, int]:
-    """The first and the last cell along both axes; the last before the first: too many, or without end."""
+    """The first and the last cell along both axes; the last before the first: too many, or unbounded."""
     first_x, last_x = _span(grid.axes[j, 0], lines, line, join, side, 0)
     first_y, last_y = _span(grid.axes[j, 1], lines, line, join, side, 1)
     return first_x, last_x, first_y, last_y
@@ -240,7 +240,7 @@ def _span(width: float, lines: Lines, line: int, join: Join, side: int, axis: in
 
 @njit(**LOOP)
 def _how_many(x: int, x_last: int, y: int, y_last: int) -> int:
-    """How many cells these are; 0: too many."""
+    """The number of these cells; 0: too many."""
     cells = (x_last - x + 1) * (y_last - y + 1)
     return cells if cells <= MOST_CELLS else 0
 

@@ -1,11 +1,11 @@
-"""Whose lines may match a line? Keys by the boxes of what their lines can reach, so that a step looks at few of many keys.
+"""Which keys have lines that may match a line? An index of keys by the boxes of what their lines can reach, so that a step reads few of many keys.
 
-Rule 1  A line stands in `cell_index` with a box for each join and side on which it can be: what it can reach over its life, widened so that two lines
+Rule 1  A line is in `cell_index` with a box for each join and side on which it can be: what it can reach over its life, widened so that two lines
         match only if their boxes meet (`geometry.reach`). Joins and sides have layers of their own.
-Rule 2  A line that is cut keeps only the pairs that match with the life that is left. So whoever shares an answer with a line has a box that
-        meets the line's own, before the cut and after it.
-Rule 3  Of more than two aliases, one is found from the other along the joins: so often as there are aliases to be found.
-Rule 4  A query has neighbours if each of its joins bounds some difference from above. Others look at everything.
+Rule 2  A line that is cut keeps only the pairs that match with the life that is left. So all partners of a line in answers have boxes that
+        meet the line's own, before the cut and after it.
+Rule 3  Of more than two aliases, one is found from the other along the joins, in as many rounds as there are further aliases.
+Rule 4  A query has neighbours if each of its joins has an upper bound on some difference. Others read all lines.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Sources = Sequence[Sequence[int]]
 
 
 class Owned(NamedTuple):
-    """Lines of one source, and whose they are: uint64[n, 2]."""
+    """Lines of one source, and the key of each: uint64[n, 2]."""
 
     lines: Lines
     ids: Ids
 
 
 class _Side(NamedTuple):
-    """A side of a join of a query: which of the query's sources has its lines, its layer, and that on which partners are."""
+    """A side of a join of a query: which of the query's sources has its lines, its layer, and the layer of its partners."""
 
     query: int
     join: Join
@@ -51,7 +51,7 @@ class _Side(NamedTuple):
 
 
 class Neighbours:
-    """Where the lines of some queries stand. Lines are given by source; `sources`: which of these each of a query's own is."""
+    """The index of the lines of some queries. Lines are given by source; `sources`: which of these each of a query's own is."""
 
     def __init__(self, queries: Sequence[PredictQuery]) -> None:
         self._sides = [side for number, query in enumerate(queries) for side in _sides(query, number)]
@@ -67,7 +67,7 @@ class Neighbours:
         )
 
     def of(self, near: CellIndex, owned: Sequence[Owned], sources: Sources) -> Ids | None:
-        """Whose lines may match these, and some others; None: so many that it is better to look at all."""
+        """The keys of lines that may match these, and some others; None: so many that reading all is better."""
         found = [no_records().ids]
         for side, _, boxes in self._boxes(owned, sources):
             some = near.meeting(boxes, side.partners)
@@ -85,7 +85,7 @@ class Neighbours:
 
 
 def has_neighbours(query: PredictQuery) -> bool:
-    """Whether few of many lines need to be looked at."""
+    """Whether a step needs to read only few of many lines."""
     many = len(query.aliases)
     return (
         many > 1
@@ -110,7 +110,7 @@ def _sides(query: PredictQuery, number: int) -> Iterator[_Side]:
 
 @njit(**LOOP)
 def _reach_of(lines: Lines, join: Join, side: int, boxes: Real) -> None:
-    """Write down the boxes of lines; an axis that there is not is a point."""
+    """Write the boxes of lines; a missing axis is a point."""
     for k in range(len(boxes)):
         for axis in range(AXES):
             low, high = reach(lines, k, join, side, axis)

@@ -1,9 +1,9 @@
-"""In which order is what is emitted? Rows are sorted by whole numbers, digit by digit.
+"""In which order are rows emitted? Rows are sorted by whole numbers, digit by digit.
 
 Rule 1  Columns are packed into as few words as their ranges allow, the most important one in the highest bits; words are sorted from
-        the last to the first, each from its lowest digit on (radix sort). Nothing is compared, so nothing depends on how rows lie.
-Rule 2  The lowest bits of a word say which row it is of, so that nothing else is moved.
-Rule 3  Rows that lie anywhere are looked at some at a time before they are copied, so that they come near all at once and not one by one.
+        the last to the first, each from its lowest digit on (radix sort). There are no comparisons, so the cost does not depend on the order of rows.
+Rule 2  The lowest bits of a word are the number of its row, so that nothing else is moved.
+Rule 3  Rows at arbitrary places are read some at a time before they are copied, so that memory loads them in parallel and not one by one.
 Rule 4  Within a step a line has its place by key and update time: one number instead of two for each alias.
 """
 
@@ -26,11 +26,11 @@ HALF: Final = 32
 FEW: Final = 2_000
 """Below so many rows the sort of numpy is faster."""
 SOME: Final = 64
-"""Rows that are looked at before they are copied."""
+"""Rows that are read before they are copied."""
 
 
 def in_order(columns: Sequence[Whole]) -> Whole:
-    """The permutation that sorts rows by the first column, where that is equal by the second, and so on."""
+    """The permutation that sorts rows by the first column, then by the second, and so on."""
     count = len(columns[0])
     if count < FEW:
         return np.lexsort(columns[::-1])
@@ -53,7 +53,7 @@ def by_places(lines: tuple[Whole, ...], place: Whole) -> Whole:
 
 
 def in_slices(time: Whole, most: int) -> tuple[Whole, Whole]:
-    """A permutation that puts rows in slices of time of about so many rows, one slice after the other; and where each begins, and the end."""
+    """A permutation that puts rows into slices of time of about so many rows, one slice after the other; and where each begins, and the end."""
     low, many = int(time.min()), len(time) // most
     if not many:
         return np.arange(len(time)), np.array([0, len(time)])
@@ -71,7 +71,7 @@ def columns_of(rows: Whole, order: Whole) -> Whole:
 
 
 def places(lines: Sequence[Whole], rank: Whole, t0: Whole) -> Whole:
-    """int64[slots]: which place lines have among one another, at least those that occur, by key and update time. `rank` and `t0` by line."""
+    """int64[slots]: the places of lines among one another, at least of those that occur, by key and update time. `rank` and `t0` by line."""
     used = np.arange(len(t0))
     if len(lines[0]) < len(t0):  # else nearly all do
         occurs = np.zeros(len(t0), np.bool_)
@@ -102,7 +102,7 @@ def _packed(columns: Sequence[Whole], most: int) -> list[tuple[Bits, int]]:
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
 def prefetch(rows: Any, which: Whole, start: int, stop: int) -> Any:
-    """Look at the beginning and the end of some rows. What it gives back means nothing, but a compiler would leave out what nobody takes."""
+    """Read the beginning and the end of some rows. The result has no meaning, but a compiler would remove reads without a result."""
     seen, last = rows[0, 0], np.uint64(rows.shape[1] - 1)
     for place in range(start, stop):
         row = np.uint64(which[place])
@@ -128,7 +128,7 @@ def _slice(time: Whole, low: int, shift: int, starts: Whole, order: Whole) -> No
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
-    """Write rows down column by column. What it gives back means nothing: see `prefetch`."""
+    """Write rows column by column. The result has no meaning: see `prefetch`."""
     seen = 0
     for start in range(0, len(order), SOME):
         stop = min(start + SOME, len(order))
@@ -142,7 +142,7 @@ def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _append(word: Bits, column: Whole, low: int, shift: int, width: int) -> None:
-    """Put bits of a column below what words hold."""
+    """Put bits of a column below the present contents of words."""
     mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     for row in range(len(word)):
         rest = (np.uint64(column[row]) - np.uint64(low)) >> np.uint64(shift)
@@ -162,7 +162,7 @@ def _pack(word: Bits, lines: tuple[Whole, ...], place: Whole, width: int) -> Non
 
 @njit(cache=True, nogil=True)
 def _sort(word: Bits, below: int, width: int, order: Whole) -> None:
-    """Put an order by the words of its rows, equal ones left as they were. There are so many bits free above the words."""
+    """Sort an order by the words of its rows, stably. So many bits are free above the words."""
     count, rounds = len(order), -(-width // DIGIT)
     if not rounds:
         return

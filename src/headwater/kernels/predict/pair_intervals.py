@@ -1,14 +1,14 @@
-"""What do pairs emit that time has caught up with? See `pairs` for how they were noted.
+"""Which rows do pairs emit up to a time? See `pairs` for how they were noted.
 
-Rule 1  A pair goes through its lives: both as promised, then one of them cut, then both. What it emits is what it said of the last lives
-        before its end: if it ends before a cut, the cut does not matter. So nothing depends on when it is worked out.
-Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick. What a
-        step reports a pair is noted once, however many rows it is: ticks follow one another. An end that is the next tick is one.
-Rule 3  The probability of a row is the best between its begin and its end: lives go as far as the row does. What was sure up to a
+Rule 1  A pair passes through its lives: both as promised, then one of them cut, then both. What it emits is the result with the last lives
+        before its end: if it ends before a cut, the cut does not matter. So nothing depends on when it is computed.
+Rule 2  VALIDATED: one row once time is past `ends`, at `ends`. EVERY p: also one at each tick within the answer, up to that tick. A step
+        notes a pair once, whatever its number of rows: ticks are consecutive. An end at the next tick is a tick.
+Rule 3  The probability of a row is the best between its begin and its end: lives extend as far as the row. What was sure up to a
         tick is sure up to the next.
-Rule 4  Whatever has been emitted to its end is taken out; the others move up.
-Rule 5  Of pairs that are new, some at a time, bounds (see `geometry.bounds`) say nearly always when they begin and end with their last lives, and
-        that is what going through their lives says. Only the rest go through them.
+Rule 4  A pair that has been emitted to its end is removed; the others move up.
+Rule 5  For groups of new pairs, bounds (see `geometry.bounds`) nearly always determine begin and end with their last lives, and
+        the result is the same. Only the rest pass through their lives.
 """
 
 from __future__ import annotations
@@ -43,32 +43,32 @@ from headwater.kernels.predict.plain_pair_test import is_sure
 from headwater.kernels.predict.plan import EVERY, Plan, join_of
 from headwater.kernels.predict.search import DONE, NO_ROWS
 
-# Columns of `PairOutput.rows`, int64[…, …]: so many of them as are tested for.
+# Columns of `PairOutput.rows`, int64[…, …]: as many of them as are needed.
 LEFT: Final = 0  # the two lines
 OTHER: Final = 1
 SINCE: Final = 2  # when the pair begins
-LAST: Final = 3  # its end, where that is emitted and is none of the ticks; else NEVER
+LAST: Final = 3  # its end, if it is emitted and is not one of the ticks; else NEVER
 ONCE: Final = 4
 FIRST: Final = 4  # with EVERY: the number of its first tick of the step
-TICKS: Final = 5  # how many follow one another from there
+TICKS: Final = 5  # how many consecutive ticks from there
 CERTAIN: Final = 6
 CHANCE: Final = 6  # where the probabilities of its rows begin
 SAID: Final = 7
 
 # Places in `PairOutput.at`, int64[…].
-COUNT: Final = 0  # pairs emitted of
-NEXT: Final = 1  # the pair that is next
+COUNT: Final = 0  # pairs with rows
+NEXT: Final = 1  # the next pair
 STAYING: Final = 2  # pairs that stay
 CHANCES: Final = 3  # probabilities emitted, if they are needed: one for each row
-SEEN: Final = 4  # pairs that bounds have been worked out for
+SEEN: Final = 4  # pairs that bounds have been computed for
 PLACES: Final = 5
 
 GONE: Final = VAGUE + 1
-"""What a pair says of its lives that never answers, until it is taken out."""
+"""The mark of a pair without an answer, until it is removed."""
 
 
 class PairOutput(NamedTuple):
-    """What is emitted: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `with_chance`.
+    """Emitted pairs: `rows` int64[room, ONCE, CERTAIN or SAID]; `chance` float64[room], the probabilities of their rows one after the other, if it `with_chance`.
     `laid` float64[differences, LAID], `sheet` (see `bounds`), `sheet_rows` int64[SOME] and `work` are for the geometry; `tests_one_difference_twice`: two
     conditions are on one difference."""
 
@@ -121,7 +121,7 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, output: Pair
 
 @njit(**LOOP)
 def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
-    """Search for the probabilities that are not settled: few, and a lot of code, so it stands apart."""
+    """Search for the probabilities that are not settled: few, and a lot of code, so it is a function of its own."""
     join, every, place = join_of(plan.joins, 0), plan.rules[EVERY], 0
     for place in range(output.at[COUNT]):
         row = output.rows[place]
@@ -149,7 +149,7 @@ def _bound_new_pairs(  # noqa: PLR0913 runs for every few pairs
     every: int,
     until: int,
 ) -> None:
-    """Find out of some pairs that are new when they begin and end, or that they are GONE, where bounds are enough for that."""
+    """Find out when some new pairs begin and end, or that they are GONE, if bounds are enough for that."""
     sheet, sheet_rows, count = output.sheet, output.sheet_rows, 0
     for row in range(start, stop):
         left, right = rows[row, LINES] >> SHIFT, rows[row, LINES] & RIGHT
@@ -178,7 +178,7 @@ def _bound_new_pairs(  # noqa: PLR0913 runs for every few pairs
 
 @njit(**LOOP, inline="always")
 def _due(rows: Whole, row: int, every: int) -> int:
-    """When a pair emits something next, now that it is known when it begins and ends."""
+    """When a pair is next due, after its begin and end have become known."""
     begins, ends = rows[row, BEGINS], rows[row, ENDS]
     if every == 0:
         return ends
@@ -188,7 +188,7 @@ def _due(rows: Whole, row: int, every: int) -> int:
 
 @njit(**LOOP, forceinline=True)
 def _ticks_in(time: int, every: int) -> int:
-    """How often one goes into the other, rounded down. A quotient that is put right costs less than the division of whole numbers."""
+    """How often one number goes into the other, rounded down. Correcting a floating-point quotient costs less than an integer division."""
     number = math.floor(time / every)
     rest = time - number * every
     while rest < 0:
@@ -209,7 +209,7 @@ def _work_out(
     row: int,
     output: PairOutput,
 ) -> bool:
-    """Find out when a pair begins and ends with the lives as they are; says whether it answers at all."""
+    """Find out when a pair begins and ends with its present lives; returns whether it has an answer at all."""
     one, other, w = lines.end[left], lines.end[right], join.within_us
     lives = rows[row, LIVES]
     is_new = lives == VAGUE or lives == promised[left] + promised[right]
@@ -254,7 +254,7 @@ def _live_through(  # noqa: PLR0913 runs for every pair
     row: int,
     work: Real,
 ) -> bool:
-    """Go through the lives of a pair from those that it knows until those before its end; says whether it answers at all.
+    """Pass through the lives of a pair from its known ones to those before its end; returns whether it has an answer at all.
 
     `is_new`: it does not know of a cut yet. A cut later than w after the other one does not matter.
     """
@@ -264,7 +264,7 @@ def _live_through(  # noqa: PLR0913 runs for every pair
     known = rows[row, LIVES] != VAGUE
     begins, ends, lives = rows[row, BEGINS], rows[row, ENDS], rows[row, LIVES]
     now = cut
-    # 0: as promised, 1: one is cut, 2: as they are.
+    # 0: as promised, 1: one is cut, 2: as they are now.
     for turn in range(3):
         one, other = promised
         if turn == 0 and (not is_new or known or (cut < NEVER and ends >= cut)):
@@ -301,7 +301,7 @@ def _between(
     w: int,
     work: Real,
 ) -> tuple[bool, int, int]:
-    """Whether a pair answers with lives that end then, and from when until when."""
+    """Whether a pair has an answer with lives that end then, and from when until when."""
     times = (start[0] - zero, end[0] - zero, start[1] - zero, end[1] - zero)
     found, begins, ends = plain_interval(laid, differences, zero - t0[0], zero - t0[1], times, w, work)
     return found, zero + begins, zero + ends
@@ -319,7 +319,7 @@ def _emit(  # noqa: PLR0913 inlined into the loop over pairs
     every: int,
     until: int,
 ) -> bool:
-    """Emit what a pair has to emit before `until`; it is due NEVER again if it is over. False: no room, to be called again."""
+    """Emit the rows of a pair before `until`; its due time becomes NEVER if it is over. False: no room, to be called again."""
     at, begins, ends = output.at, rows[row, BEGINS], rows[row, ENDS]
     first, ticks, due = rows[row, DUE], 0, rows[row, DUE]
     if first < ends:
@@ -359,7 +359,7 @@ def _emit(  # noqa: PLR0913 inlined into the loop over pairs
 
 @njit(**LOOP, inline="always")
 def _note(output: PairOutput, left: int, right: int, begins: int, last: int) -> None:
-    """Note that a pair emits something; there is room for it."""
+    """Note that a pair has rows; there is room for it."""
     row = output.rows[output.at[COUNT]]
     row[LEFT], row[OTHER], row[SINCE], row[LAST] = left, right, begins, last
     output.at[COUNT] += 1
@@ -393,7 +393,7 @@ def _emit_chance(
 
 @njit(**LOOP, inline="always")
 def _chance(lines: Lines, left: int, right: int, join: Join, output: PairOutput) -> float:
-    """The probability of a pair at its best instant with the lives as they are, or UNSETTLED."""
+    """The probability of a pair at its best instant with its present lives, or UNSETTLED."""
     both = lines.tolerance[left] + lines.tolerance[right]
     if join.certainty == MUST or both == 0.0 or is_sure(lines, left, right, join):
         return 1.0

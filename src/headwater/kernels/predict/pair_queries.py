@@ -1,11 +1,11 @@
 """A standing query whose answers follow from lives: pairs and lines between two steps, and how a step is run on copies of them.
 
-Rule 1  Time catches up with the pairs that there are, then with those that updates are noted as (`pairs`, `pair_intervals`): some thousand at a
-        time, on one desk, so that a pair is noted, worked out and emitted while it is at hand, however many there are.
-Rule 2  Room for rows emitted is doubled when it is missing, and the loop goes on where it was. Room that is not used takes no
-        memory until it is: there is plenty from the start.
+Rule 1  Time is advanced for the existing pairs, then for those noted for updates (`pairs`, `pair_intervals`): some thousand at a
+        time, in one buffer, so that a pair is noted, computed and emitted while it is in the cache, however many there are.
+Rule 2  Room for emitted rows is doubled when it is missing, and the loop continues where it was. Unused room takes no
+        memory: there is plenty from the start.
 
-Memory  See `pairs`, and a number for each line that is there; a step makes a copy of both, and see `batch_neighbours`.
+Memory  See `pairs`, and a number for each line; a step makes a copy of both, and see `batch_neighbours`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from headwater.kernels.predict.zones import hears_all, tile_of
 from headwater.model import Instant, Rows
 
 _EACH: Final = 128
-"""Pairs of a line that there is room for from the start."""
+"""Room from the start for so many pairs of a line."""
 _TICKS: Final = 8
-"""Probabilities of a pair with EVERY that there is room for from the start."""
+"""Room from the start for so many probabilities of a pair with EVERY."""
 _SPARE: Final = 2
-"""What is emitted of pairs that there is more room for than there are pairs."""
+"""Room for so many more emitted pairs than there are pairs."""
 _DESK: Final = 16_384
-"""Pairs that are looked at together: so many are at hand."""
+"""Pairs that are processed together, so that they stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class PairStanding:
         sensors: Sensors,
         watermark: Instant,
     ) -> tuple[PendingPairs, list[Rows]]:
-        """Take what happened to the lines of each source; what is emitted then. How lines were `before` does not matter here."""
+        """Take the events of the lines of each source; returns what is emitted. The lives of lines `before` do not matter here."""
         happened = merged(events, after, sensors)
         if not len(happened) and not pending.pairs:
             return pending, []
@@ -126,8 +126,7 @@ class PairStanding:
         return next_pending, blocks(self.query, sensors, code, np.ascontiguousarray(lines.t0), speech, None)
 
     def save(self, pending: PendingPairs, states: Sequence[LineState]) -> dict[str, Any]:
-        """The pairs, the lines that are there, their corners, and the lives that were promised; lines as they are known once they are
-        loaded."""
+        """The pairs, the present lines, their corners, and the promised lives; lines by their numbers after loading."""
         there, place = pending.there, lines_without_gaps(states)
         pairs = np.concatenate([np.empty((0, pairing.PAIR), np.int64), *pending.pairs])
         left, right = _sides(pairs[:, pairing.LINES])
@@ -142,7 +141,7 @@ class PairStanding:
         }
 
     def load(self, saved: dict[str, Any], states: Sequence[LineState]) -> PendingPairs:
-        """As saved."""
+        """The saved state."""
         lines, _ = lines_of(states, states)
         there, slots = np.array(saved["lines"], np.int64), len(lines.t0)
         promised = np.zeros(slots, np.int64)
@@ -207,7 +206,7 @@ class PairStanding:
                 columns[-1],  # if a query reads them
                 self.query.every_us,
             )
-        # Of a pair that is emitted once the left line has the smaller key, on whichever side of the difference its alias is written.
+        # A pair is emitted only if the left line has the smaller key, on whichever side of the difference its alias is written.
         in_order = self.left == 0 or self.plan.rules[ONCE] == 1
         return Said(columns[pair_intervals.SINCE], (left, right) if in_order else (right, left), when)
 
@@ -223,7 +222,7 @@ class _Desk:
         self._blocks: list[Whole] = []
 
     def take(self, block: Whole) -> None:
-        """Let time catch up with pairs that there were."""
+        """Advance time for the existing pairs."""
         start = 0
         while start < len(block):
             count = int(self.pairs.at[0])
@@ -234,10 +233,10 @@ class _Desk:
             self._settle()
 
     def note(self, came: Whole) -> None:
-        """Find the pairs of lines that come, and let time catch up with them."""
+        """Find the pairs of new lines, and advance time for them."""
         before = -1
         while note_some(self.ground, self.pairs, came) != searching.DONE:
-            if self.pairs.at[0] == before:  # one line alone has more than there is room for
+            if self.pairs.at[0] == before:  # one line alone has more pairs than there is room for
                 self.pairs = self.pairs._replace(rows=_longer(self.pairs.rows, 2 * len(self.pairs.rows)))
             self._settle()
             before = int(self.pairs.at[0])
@@ -249,7 +248,7 @@ class _Desk:
         return tuple(self._blocks)
 
     def _settle(self) -> None:
-        """Let time catch up with the pairs after those that are settled already."""
+        """Advance time for the pairs after those that are settled already."""
         pairs, at, ground = self.pairs, self.output.at, self.ground
         at[pair_intervals.NEXT] = at[pair_intervals.SEEN] = at[pair_intervals.STAYING]
         while (
@@ -262,14 +261,14 @@ class _Desk:
             self._clear()
 
     def _clear(self) -> None:
-        """Put away the pairs that are left."""
+        """Store the pairs that are left."""
         if self.pairs.at[0]:
             self._blocks.append(self.pairs.rows[: self.pairs.at[0]].copy())
             self.pairs.at[0] = self.output.at[pair_intervals.STAYING] = 0
 
 
 def _with_room(spoken: PairOutput) -> PairOutput:
-    """With twice the room for what is emitted."""
+    """Twice the room for what is emitted."""
     return spoken._replace(
         rows=_longer(spoken.rows, 2 * len(spoken.rows)), chance=_longer(spoken.chance, 2 * len(spoken.chance))
     )
@@ -281,7 +280,7 @@ def _sides(pairs: Whole) -> tuple[Whole, Whole]:
 
 
 def _without(there: Whole, gone: Whole) -> Whole:
-    """The lines that are there, without those that are gone."""
+    """The present lines, without removed ones."""
     return there[~np.isin(there, gone)]
 
 

@@ -1,10 +1,10 @@
 """Lines and answers of several lines as records by key, and the state of a few keys from their records.
 
-Rule 1  A record has all lines of its key, one list for each source, the oldest first. Lines of a key are numbered as they come; the record knows the
-        number of its first one. A line goes no earlier than those before it, so numbers have no gaps.
-Rule 2  An answer stands in the record of its first line's key. It knows its lines by their keys and numbers.
-Rule 3  Where a partner's record is not among those that are opened, the answer is set aside: nothing happens to it.
-Rule 4  A record is due when one of its lines is over, and when something may be to emit of one of its answers.
+Rule 1  A record has all lines of its key, one list for each source, the oldest first. Lines of a key are numbered in order of arrival; the record has the
+        number of its first one. Lines are removed in the same order, so numbers have no gaps.
+Rule 2  An answer is in the record of its first line's key. It refers to its lines by their keys and numbers.
+Rule 3  If a partner's record is not among the opened ones, the answer is set aside: it does not change.
+Rule 4  A record is due when one of its lines is over, and when one of its answers may have rows to emit.
 
 Memory  48 bytes a record and the key; for a line 32, 16 for each dimension and 9 for each query, with tiles of zones 32 more; for an
         answer of two lines 80, for each further one 24.
@@ -39,7 +39,7 @@ _NONE: Final[Whole] = np.zeros(0, np.int64)
 
 
 class Part(NamedTuple):
-    """A query: its place among the kernel's, its number in records, since when it sees rows, and the numbers of its sources."""
+    """A query: its place among the kernel's, its number in records, from when it reads rows, and the numbers of its sources."""
 
     place: int
     number: int
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What records do not say: since when each source sees rows, and the queries."""
+    """The part of the state outside records: from when each source reads rows, and the queries."""
 
     since: tuple[Instant, ...]
     parts: tuple[Part, ...]
@@ -68,7 +68,7 @@ class Aside(NamedTuple):
 
 class Opened(NamedTuple):
     """The state of the keys of some records. By source, `first`: int64[codes], the number of each key's first line; `key`: int64[lines], the code
-    of each line that there was. By query, `aside`. `changes` bool[records]: it has an answer with one of the keys that are touched."""
+    of each former line. By query, `aside`. `changes` bool[records]: it has an answer with a touched key."""
 
     state: WholeState
     first: tuple[Whole, ...]
@@ -85,20 +85,20 @@ class Closed(NamedTuple):
 
 
 class PairRecords:
-    """Records for the queries of a kernel that looks at everything in memory."""
+    """Records for the queries of a kernel that has all keys in memory."""
 
     def __init__(self, few: WholePredict) -> None:
         self.few = few
 
     def frame(self, state: WholeState) -> Frame:
-        """What records do not say of a state."""
+        """The part of a state outside records."""
         parts = [
             Part(n, n, query_state.since, query_state.sources) for n, query_state in enumerate(state.queries)
         ]
         return Frame(tuple(source.since for source in state.sources), tuple(parts))
 
     def like(self, frame: Frame) -> Records:
-        """Records of nobody."""
+        """Records without keys."""
         offsets, lists = np.zeros(1, np.int64), dict[str, Ragged]()
         table: dict[str, Values] = {_KEY: Column.of(self.few.key_type, ())}
         for part in frame.parts:
@@ -122,7 +122,7 @@ class PairRecords:
         return found
 
     def partners(self, frame: Frame, records: Records) -> Ids:
-        """The keys of all lines with which lines of these records have answers."""
+        """The keys of all lines that share an answer with lines of these records."""
         found: list[Any] = [records.lists[_answers(part)].lines["partner"] for part in frame.parts]
         return np.concatenate([_NO_IDS, *(ids.reshape(-1, 2) for ids in found)])
 
@@ -136,7 +136,7 @@ class PairRecords:
         touched: Mask,
         since: Instant = BEGINNING,
     ) -> Opened:
-        """What is known of some keys, as if there were no others. `touched` by record; queries that are not in the frame begin at `since`."""
+        """The state of some keys, as if there were no others. `touched` by record; queries that are not in the frame begin at `since`."""
         table: Any = records.table
         sensors, code = Sensors.none(self.few.key_type).codes(column_of(table[_KEY]))
         sources: list[Any] = [None] * len(frame.since)
@@ -168,7 +168,7 @@ class PairRecords:
     def _opened_answers(
         self, part: Part, records: Records, touched: Mask, changes: Mask
     ) -> tuple[dict[str, Any], Aside]:
-        """A query's answers as it saves them, and those that are set aside. `changes` becomes true for who has answers with `touched`."""
+        """A query's answers in its saved form, and those that are set aside. `changes` becomes true for records that share answers with `touched` ones."""
         standing, listed = self.few.standing[part.place], records.lists[_answers(part)]
         columns: Any = listed.lines
         owner = np.repeat(np.arange(len(records)), np.diff(listed.offsets))
@@ -191,7 +191,7 @@ class PairRecords:
     # --- records from a state --------------------------------------------------------------------------------------------
 
     def closed(self, state: WholeState, opened: Opened | None, touched: Ids, watermark: Instant) -> Closed:
-        """The records of the keys that something is known of; `opened`: what the state was made of, if it was."""
+        """The records of the keys that have a state; `opened`: the records that the state was made from, if any."""
         codes = codes_in_use(state)
         many, values = len(codes), self.few.values(state, codes)
         keys = state.sensors.only(codes).column(np.arange(many))
@@ -221,7 +221,7 @@ class PairRecords:
 
 
 class _Listed(NamedTuple):
-    """Lines as a source saves them: the key of each, its end and its number; in which order they are listed, and where each key's begin."""
+    """Lines as a source saves them: the key of each, its end and its number; the order in which they are listed, and where each key's begin."""
 
     saved: dict[str, Any]
     key: Whole
@@ -246,7 +246,7 @@ class _Listed(NamedTuple):
 
 
 def _first_numbers(state: WholeState, source: int, opened: Opened | None, codes: Whole) -> Whole:
-    """The number of the first line of every key: those that are gone came before it."""
+    """The number of the first line of every key, after removed ones."""
     found = np.zeros(len(state.sensors.rank), np.int64)
     if opened is not None:
         known, key = opened.first[source], opened.key[source]
@@ -286,11 +286,11 @@ def _list_of_answers(
     return Ragged(offsets, {name: of[order] for name, of in columns.items()}), changed
 
 
-# --- how queries of the two kinds save what they have pending -----------------------------------------------------------
+# --- how queries of the two kinds save their pending answers -------------------------------------------------------------
 
 
 def _positions(standing: Standing | PairStanding) -> list[int]:
-    """For each line of an answer, which of the query's sources it is of."""
+    """The source of each line of an answer."""
     source = standing.plan.source.tolist()
     if isinstance(standing, PairStanding):
         return [source[standing.left], source[standing.right]]
@@ -311,9 +311,9 @@ def _no_answers(standing: Standing | PairStanding) -> dict[str, Any]:
 def _answers_in(
     standing: Standing | PairStanding, saved: dict[str, Any], ends: Sequence[Whole]
 ) -> tuple[Whole, Whole, Whole]:
-    """The lines of answers, what else is known of them, and when something may be to emit; `ends` of lines by source.
+    """The lines of answers, their other columns, and when each may be due; `ends` of lines by source.
 
-    Of a pair whose lives are others than it knows, that is when the first of them ends, at the latest.
+    A pair whose known lives are outdated is due when the first of the present ones ends, at the latest.
     """
     if not isinstance(standing, PairStanding):
         return saved["rows"][:, answer.FIRST :], saved["rows"][:, : answer.FIRST], saved["due"]
@@ -330,14 +330,14 @@ def _answers_in(
 def _saved_answers(
     standing: Standing | PairStanding, lines: Whole, rows: Whole, due: Whole
 ) -> dict[str, Any]:
-    """The other way round."""
+    """The inverse."""
     if isinstance(standing, PairStanding):
         return {"pairs": np.column_stack([(lines[:, 0] << pairing.SHIFT) | lines[:, 1], rows])}
     return {"rows": np.column_stack([rows, lines]), "due": due}
 
 
 def _nothing_by_line(standing: Standing | PairStanding, part: Part) -> dict[str, Any]:
-    """What a query knows of each line: whether it is there, until when its life was promised, the corners of its box."""
+    """What a query stores of each line: whether it exists, its promised end, the corners of its box."""
     columns: dict[str, Any] = {f"there {part.number}": np.zeros(0, np.bool_)}
     if isinstance(standing, PairStanding):
         columns[f"promised {part.number}"] = _NONE
@@ -349,7 +349,7 @@ def _nothing_by_line(standing: Standing | PairStanding, part: Part) -> dict[str,
 def _by_line(
     standing: Standing | PairStanding, part: Part, saved: dict[str, Any], place: int, listed: _Listed
 ) -> dict[str, Any]:
-    """What a query knows of the lines of one of its sources, in the order of their list."""
+    """What a query stores of the lines of one of its sources, in the order of their list."""
     many, count = len(part.sources), len(listed.key)
     columns = {name: np.zeros((count, *of.shape[1:]), of.dtype) for name, of in _nothing_by_line(standing, part).items()}  # fmt: skip
     mine = saved["lines"] % many == place
@@ -364,7 +364,7 @@ def _by_line(
 
 
 def _saved_by_line(standing: Standing | PairStanding, part: Part, records: Records) -> dict[str, Any]:
-    """The other way round, for all sources."""
+    """The inverse, for all sources."""
     many = len(part.sources)
     lines, corners = [_NONE], [np.zeros((0, 2, AXES))]
     known, promised = [_NONE], [_NONE]
@@ -384,7 +384,7 @@ def _saved_by_line(standing: Standing | PairStanding, part: Part, records: Recor
 
 
 def _saved_lines(ragged: Ragged, code: Whole) -> dict[str, Any]:
-    """The lines of a list as a line store saves them; `code` by record."""
+    """The lines of a list in the form that a line store saves; `code` by record."""
     many = np.diff(ragged.offsets)
     last = np.full(len(code), -1)
     last[code[many > 0]] = ragged.offsets[1:][many > 0] - 1
@@ -393,7 +393,7 @@ def _saved_lines(ragged: Ragged, code: Whole) -> dict[str, Any]:
 
 
 def _places_of(ids_needed: Ids, ids: Ids) -> Whole:
-    """Where keys stand among others; -1: nowhere."""
+    """The places of keys among others; -1: not there."""
     if not len(ids):
         return np.full(len(ids_needed), -1)
     order = np.argsort(ids[:, 0], kind="stable")

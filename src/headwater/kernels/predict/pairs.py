@@ -1,19 +1,19 @@
-"""Pairs of lines that may answer a plain query: who is noted, and what for?
+"""Pairs of lines that may answer a plain query: which pairs are noted, and with which bounds?
 
-A query *follows from lives* if it is plain (see `plain_pair_test`), VALIDATED and without a buffer. Then a line's life is promised when it comes
-and cut at most once, and what a pair emits follows from the promised lives and the cuts, whenever it is worked out. So no
-answer is worked out, or changed, when lines come and go: pairs are noted, and `pair_intervals` goes through all of them once a step.
+A query *follows from lives* if it is plain (see `plain_pair_test`), VALIDATED and without a buffer. Then a line's life is promised on arrival
+and cut at most once, and what a pair emits follows from the promised lives and the cuts, whenever it is computed. So no
+answer is computed, or changed, when lines are added or removed: pairs are noted, and `pair_intervals` processes all of them once a step.
 
-Rule 1  A line that comes is shown to the lines that came before it and that it may match. Those that pass a look are noted, with the time
-        before which the pair does not begin and the one before which it does not end.
+Rule 1  A new line is compared with the earlier lines that it may match. Pairs that pass a first test are noted, with a time
+        before which the pair does not begin and one before which it does not end.
 Rule 2  Lives are those at the end of the step: what a pair emitted before a cut it also emits with the life that is cut. Only
-        the end that a pair does not come before is that of the promise, since `pair_intervals` begins with it.
-Rule 3  Lines come in batches, a part of those that are there: for each, all lines are laid out anew (`batch_neighbours`), and those whose end was more
-        than w before are left out for good. The new ones look in the order in which they stand, so neighbours follow one another.
-Rule 4  Nothing here makes an array: where room is missing, the loop says so and goes on with the same line when there is some.
-Rule 5  There is room for so few pairs that they stay at hand: those that are noted are settled before more are.
+        the lower bound of a pair's end uses the promise, since `pair_intervals` begins with it.
+Rule 3  Lines are processed in batches, whose size is a part of all lines: for each, all lines are laid out again (`batch_neighbours`), and those whose end was more
+        than w before are removed for good. The new ones search in the order of their places, so neighbours follow one another.
+Rule 4  Nothing here allocates: where room is missing, the loop returns and continues with the same line when there is some.
+Rule 5  There is room for only as many pairs as stay in the cache: noted pairs are settled before more are noted.
 
-Memory  One row per pair that has passed a look and is not over yet.
+Memory  One row per pair that has passed the first test and is not over yet.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DUE: Final = 1  # nothing is emitted before, unless a line is cut
 BEGINS: Final = 2
 ENDS: Final = 3
 LIVES: Final = 4  # the sum of the ends of the lives for which it begins and ends then; VAGUE: it does so then at the earliest
-SURE: Final = 5  # 1: at what was emitted last its probability was 1
+SURE: Final = 5  # 1: its probability in the last row was 1
 PAIR: Final = 6
 
 VAGUE: Final = -(2**63) + 1
@@ -44,17 +44,17 @@ SHIFT: Final = 32
 RIGHT: Final = 2**32 - 1
 
 # Places in `Ground.at`, int64[…].
-CAME: Final = 0  # lines that have come
-THERE: Final = 1  # lines that are there
+CAME: Final = 0  # lines that have arrived
+THERE: Final = 1  # lines that exist
 BATCH: Final = 2  # lines of the batch that is laid out, or 0
-SIDE: Final = 3  # the side of the join whose lines look, …
+SIDE: Final = 3  # the side of the join whose lines search, …
 NEXT: Final = 4  # … and the place in its batch of the next one
 PLACES: Final = 5
 
 FEWEST: Final = 64
-"""Lines that come in a batch, at least, …"""
+"""A batch has at least so many lines, …"""
 PART: Final = 4
-"""… and one for so many that are there."""
+"""… and one for so many that exist."""
 
 
 class Pairs(NamedTuple):
@@ -66,8 +66,8 @@ class Pairs(NamedTuple):
 
 class Ground(NamedTuple):
     """Where pairs are found. By line: `promised` int64, the end of its life if it is never cut; `rank` and `identity` int64 of its key;
-    `corners` as in `search`. `there` int64[…]: the lines that are there, with room for those that come. `batches`: one for the
-    left and one for the right lines; not `sorts`: everybody looks at all. `hits` int64[… + 1]: who is looked at."""
+    `corners` as in `search`. `there` int64[…]: the existing lines, with room for new ones. `batches`: one for the
+    left and one for the right lines; not `sorts`: every search reads all. `hits` int64[… + 1]: the lines found."""
 
     plan: Plan
     lines: Lines
@@ -86,10 +86,10 @@ class Ground(NamedTuple):
 
 @njit(**LOOP)
 def keep_ours(ground: Ground, came: Whole) -> int:
-    """Move those up that are for this zone; says how many they are."""
+    """Keep those found that are for this zone; returns how many."""
     lines, count = ground.lines, 0
     for line in came:
-        # Zones agree on who answers by the boxes of promised lives.
+        # Zones agree on the owner of a pair by the boxes of promised lives.
         end = lines.end[line]
         lines.end[line] = ground.promised[line]
         is_for_us = is_here(ground.plan, lines, line, ground.tile, ground.hears_all, ground.corners)
@@ -102,7 +102,7 @@ def keep_ours(ground: Ground, came: Whole) -> int:
 
 @njit(**LOOP)
 def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
-    """Take lines that come, in order, until all of them have. Not DONE: to be called again when there is room."""
+    """Process new lines in order until all of them are done. Not DONE: to be called again when there is room."""
     at, join = ground.at, join_of(ground.plan.joins, 0)
     sides = 1 if ground.plan.rules[ONCE] == 1 else 2
     while at[CAME] < len(came):
@@ -121,7 +121,7 @@ def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
 
 @njit(**LOOP)
 def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
-    """Lay out the next batch of lines, and those that are there."""
+    """Lay out the next batch of lines, and the existing ones."""
     plan, at = ground.plan, ground.at
     since = ground.lines.start[came[at[CAME]]] - plan.rules[WITHIN]
     old = _keep_since(ground, since)
@@ -136,7 +136,7 @@ def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
 
 @njit(**LOOP)
 def _keep_since(ground: Ground, since: int) -> int:
-    """Leave those out whose lives ended before; says how many are left."""
+    """Remove lines whose lives ended before; returns how many are left."""
     there, end, remaining = ground.there, ground.lines.end, 0
     for place in range(ground.at[THERE]):
         there[remaining] = there[place]
@@ -147,7 +147,7 @@ def _keep_since(ground: Ground, since: int) -> int:
 
 @njit(**LOOP)
 def _note_pairs_near(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
-    """Let the new lines on a side of the join look at those on the other one, from NEXT on. False: no room."""
+    """Let the new lines on a side of the join search those on the other one, from NEXT on. False: no room."""
     batch, beside, at = ground.batches[side], ground.batches[other], ground.at
     for place in range(at[NEXT], batch.at[COUNT]):
         number = batch.who[place] >> NUMBER
@@ -162,7 +162,7 @@ def _note_pairs_near(ground: Ground, pairs: Pairs, join: Join, side: int, other:
 
 @njit(**LOOP, forceinline=True)
 def _note(ground: Ground, pairs: Pairs, line: int, join: Join, side: int, found: int) -> None:
-    """Note the pairs of a line, which stands on a side of the join, with those that were found."""
+    """Note the pairs of a line, on a side of the join, with those that were found."""
     plan, lines, rank, rows, promised = ground.plan, ground.lines, ground.rank, pairs.rows, ground.promised
     is_once, has_zones = plan.rules[ONCE] == 1, plan.rules[ZONES] > 0
     is_same_source = plan.source[0] == plan.source[1]

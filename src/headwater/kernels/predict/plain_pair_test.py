@@ -1,4 +1,4 @@
-"""What does a look at two lines say? Most pairs need no polygon.
+"""What does a quick test of two lines tell? Most pairs need no polygon.
 
 A join is *plain* if it only requires that differences are at most, or below, their bounds (no DISTANCE, no value conditions, no
 PROBABILITY). Then B is one number per difference, and the differences at one time for both lines are straight lines.
@@ -9,7 +9,7 @@ Rule 2  If both lines live at t and |f_k(t) − f_l(t)| <= B in every difference
         before the last such t.
 Rule 3  An answer begins when the younger line does if some partner in time is within the bounds there, and ends at the last moment
         that lives and w leave if some partner is within the bounds there. If both are so, that is all of it.
-Rule 4  What is near the border is left to the geometry: a look says yes only with room to spare, and no likewise.
+Rule 4  Cases near the border are left to the geometry: the test says yes, or no, only with a margin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headwater.kernels.predict.choices import Certainty
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines
 
 SPARE: Final = 1e-9
-"""How much room there must be, relative to the numbers that take part."""
+"""The margin, relative to the numbers involved."""
 
 _MAY: Final = int(Certainty.MAY)
 _MUST: Final = int(Certainty.MUST)
@@ -32,7 +32,7 @@ _MARGIN_US: Final = 2
 
 @njit(**LOOP, error_model="numpy", forceinline=True)
 def quick_test(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
-    """Whether a pair may answer, before when it does not begin, and, as its lives were `promised` until, before when it does not end."""
+    """Whether a pair may have an answer; a time before which it does not begin; and, given the `promised` lives, one before which it does not end."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
     width = join.within_us
     if start > end + width:
@@ -77,7 +77,7 @@ def quick_test(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple
 
 @njit(**LOOP, forceinline=True)
 def whole(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
-    """When the answer of a pair begins and ends, if it is as long as the lives and w let it be."""
+    """When the answer of a pair begins and ends, if it is as long as the lives and w allow."""
     both = lines.tolerance[k] + lines.tolerance[j]
     more = both if join.certainty == _MAY else -both if join.certainty == _MUST else 0.0
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
@@ -93,7 +93,7 @@ def whole(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
 
 @njit(**LOOP, forceinline=True)
 def is_sure(lines: Lines, k: int, j: int, join: Join) -> bool:
-    """Whether a look finds a moment at which every difference is within its bound whatever the tolerances."""
+    """Whether the test finds a moment at which every difference is within its bound whatever the tolerances."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
     both = lines.tolerance[k] + lines.tolerance[j]
     if _begins(lines, k, j, join, -both):
@@ -120,7 +120,7 @@ def is_sure(lines: Lines, k: int, j: int, join: Join) -> bool:
 
 @njit(**LOOP, forceinline=True)
 def _begins(lines: Lines, k: int, j: int, join: Join, more: float) -> bool:
-    """Whether the younger line has a partner in time when it begins, with room to spare before the other one's end."""
+    """Whether the younger line has a partner in time when it begins, with a margin before the other one's end."""
     start = max(lines.start[k], lines.start[j])
     is_older = lines.start[k] <= lines.start[j]
     older, younger = (k, j) if is_older else (j, k)

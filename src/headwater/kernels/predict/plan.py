@@ -1,11 +1,11 @@
-"""What does a PREDICT query ask, as arrays that its loops can go by?
+"""What does a PREDICT query require, as arrays for its loops?
 
 Rule 1  Conditions on the same two aliases are one join, which also has the value conditions of both. The left alias is the one
         that the first of them names first.
 Rule 2  An answer has one *piece*: a choice among the pieces of every condition, mixed radix in the order written, first condition
         fastest. `piece_of` says which piece of a join that is; a value condition has one choice in all joins of its alias.
 Rule 3  Two aliases of one stream that can be swapped without a change of meaning give each pair once, smaller key first.
-Rule 4  A search begins with the alias that a new line takes and goes on along the joins: `steps` says which alias comes next, and
+Rule 4  A search begins with the alias that a new line takes and continues along the joins: `steps` says which alias comes next, and
         which joins hold between it and those before it.
 """
 
@@ -33,10 +33,10 @@ TENTATIVE: Final = 5
 AHEAD: Final = 6  # -1: emitted when made
 EVERY: Final = 7  # 0: no ticks
 ZONE: Final = 8
-ZONES: Final = 9  # 0: all pairs are ours
+ZONES: Final = 9  # 0: all pairs belong to this zone
 POLYGON: Final = 10
 SOURCES: Final = 11
-PLAIN: Final = 12  # a look says much: see `plain_pair_test`
+PLAIN: Final = 12  # a quick test is enough for most pairs: see `plain_pair_test`
 RULES: Final = 13
 
 
@@ -62,11 +62,11 @@ class Joins(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A query as its loops see it.
+    """A query in the form of its loops.
 
     `source` int64[aliases]: which of the query's sources an alias reads. `piece_of` int64[joins, pieces]. `steps`
     int64[aliases, aliases − 1, 3]: per first alias, the aliases that follow, the join by which each is found and the alias
-    from which it is reached. `single` is tested where there is one alias.
+    from which it is reached. `single` are the conditions if there is one alias.
     """
 
     rules: Whole
@@ -114,7 +114,7 @@ def sources_of(query: PredictQuery) -> list[int | None]:
 
 
 def can_be_swapped(query: PredictQuery) -> bool:
-    """Whether a pair and the same pair the other way round say the same."""
+    """Whether a pair and the same pair with its aliases swapped mean the same."""
     if len(query.aliases) != 2 or query.aliases[0].source != query.aliases[1].source:
         return False
     values: tuple[set[Any], set[Any]] = set(), set()
@@ -179,7 +179,7 @@ def _groups(query: PredictQuery) -> list[_Group]:
 
 
 def _joins(query: PredictQuery, groups: list[_Group]) -> Joins:
-    """All joins in one; every one as the geometry takes it."""
+    """All joins in one; each in the form of the geometry."""
     joins = [shapes.join_of(query, group.left, group.right) for group in groups]
     spans = np.zeros((len(joins), 6), np.int64)
     counts = [(len(j.bound), len(j.left_value_bound), len(j.right_value_bound)) for j in joins]
@@ -234,7 +234,7 @@ def _pieces(query: PredictQuery, groups: list[_Group], radix: list[int]) -> Whol
 
 
 def _steps(query: PredictQuery, groups: list[_Group]) -> Whole:
-    """Along which joins a search goes, per alias that it begins with."""
+    """The joins along which a search continues, per alias that it begins with."""
     many = len(query.aliases)
     steps = np.zeros((many, max(many - 1, 0), 3), np.int64)
     for first in range(many):

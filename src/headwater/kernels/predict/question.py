@@ -81,8 +81,8 @@ class PredictQuery:
 
     `where` is the index of its condition in the kernel's list. `within_us` is 0 for a condition on one alias; `p` belongs to
     PROBABILITY. `ahead_us` belongs to TENTATIVE, `every_us` to VALIDATED. `buffer` is the number of updates stored per stream
-    (None: no bound), `seed` belongs to GIVE UP RANDOM. `polygon`: answers carry their polygon. `share` is (zone, zones): this
-    zone answers only the pairs whose reference tile falls to it; None: all pairs. `reads` are the columns of answers that somebody reads;
+    (None: no bound), `seed` belongs to GIVE UP RANDOM. `polygon`: answers have their polygon. `share` is (zone, zones): this
+    zone answers only the pairs whose reference tile belongs to it; None: all pairs. `reads` are the columns of answers that have a reader;
     None: all. Of the others, those that would cost something for every row are left out.
     """
 
@@ -106,5 +106,5 @@ class PredictQuery:
     reads: frozenset[str] | None = None
 
     def is_read(self, column: str) -> bool:
-        """Whether somebody reads a column of the answers."""
+        """Whether a column of the answers has a reader."""
         return self.reads is None or column in self.reads

@@ -1,12 +1,12 @@
 """Which answers does a line take part in? From the alias that it takes along the joins, to lines that may match.
 
-Rule 1  A search begins with each alias that the line can take, finds lines for the next alias by the grid, and goes on only while
+Rule 1  A search begins with each alias that the line can take, finds lines for the next alias by the grid, and continues only while
         the intervals of all joins so far have a moment in common.
-Rule 2  An answer found now is about the time from now on: what is before the update that made it has been answered for by
-        others. It changes begins only for lines that cover for others, which reach back.
-Rule 3  Answers of one first partner, or of a line alone, come together or not at all: where room is missing, for them or for what they
-        emit, none of them is taken, and the search goes on with that partner when there is room.
-Rule 4  With zones only the answers of this one are taken (see `zones`).
+Rule 2  An answer found now is about the time from now on: others have answered for the time before the update that made it.
+        Only lines that cover for others, which extend backwards, have earlier begins.
+Rule 3  Answers of one first partner, or of a line alone, are stored together or not at all: where room is missing, for them or for their
+        rows, none of them is stored, and the search continues with that partner when there is room.
+Rule 4  With zones only the answers of this one are stored (see `zones`).
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ from headwater.kernels.predict.plan import (
 )
 from headwater.kernels.predict.zones import owner, zone_of
 
-# What a call came to.
+# Results of a call.
 DONE: Final = 0
 NO_ROOM: Final = 1  # for answers
 NO_ROWS: Final = 2  # no room for what is emitted
 NO_CELLS: Final = 3  # no room in the grid
-DRAW: Final = 4  # so many lines have come that the grid is to be looked at
+DRAW: Final = 4  # so many lines have been added that the grid is to be examined
 
 # Places in `Search.at`, int64[…].
 EVENT: Final = 0  # the event that is next
 PHASE: Final = 1  # how far it has come
 ALIAS: Final = 2  # the alias that the search begins with
-HIT: Final = 3  # the first partner that is next; -1: they have not been found yet
+HIT: Final = 3  # the next first partner; -1: they have not been found yet
 HITS: Final = 4
-SETTLED: Final = 5  # rows that time has caught up with
-ADDED: Final = 6  # lines that have come since the grid was looked at
-PATIENCE: Final = 7  # how many may come until it is looked at again
+SETTLED: Final = 5  # rows up to which time has been advanced
+ADDED: Final = 6  # lines added since the grid was examined
+PATIENCE: Final = 7  # how many may be added until it is examined again
 AGAIN: Final = 8  # whether some of the answers are known
 PLACES: Final = 9
 
@@ -121,7 +121,7 @@ def search(scene: Scene, look: Search, line: int, when: int, order: int, again: 
 def between(
     lines: Lines, left: int, right: int, join: Join, piece: int, is_plain: bool, work: Real
 ) -> tuple[bool, int, int]:
-    """Whether two lines answer to a join with a piece of it, and from when until when."""
+    """Whether two lines satisfy a join with a piece of it, and from when until when."""
     if is_plain:
         found, begins, ends = whole(lines, left, right, join)
         if found:
@@ -131,7 +131,7 @@ def between(
 
 @njit(**LOOP, inline="always")
 def interval_of(scene: Scene, row: int) -> tuple[bool, int, int]:
-    """Whether an answer stands with its lines' lives as they are, and from when until when."""
+    """Whether an answer is valid with its lines' present lives, and from when until when."""
     plan, rows = scene.plan, scene.table.rows
     piece, is_plain = rows[row, PIECE], plan.rules[PLAIN] == 1
     found, begins, ends = True, -answer.NEVER, answer.NEVER
@@ -174,7 +174,7 @@ def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: 
 def _with_partner(
     scene: Scene, look: Search, alias: int, line: int, other: int, when: int, order: int, again: bool
 ) -> int:
-    """The answers of a line in the place of an alias, with a partner in the place of the next."""
+    """The answers of a line as one alias, with a partner as the next."""
     plan, lines, chosen = scene.plan, scene.lines, look.chosen
     second, j = plan.steps[alias, 0, 0], plan.steps[alias, 0, 1]
     sources = plan.rules[SOURCES]
@@ -256,7 +256,7 @@ def _go_on(  # noqa: PLR0913 inlined into the search for pairs
 
 @njit(**LOOP, inline="always")
 def _fits(scene: Scene, look: Search, alias: int, depth: int, piece: int) -> bool:
-    """Whether the line chosen last satisfies its joins with those before it; notes the interval down."""
+    """Whether the line chosen last satisfies its joins with those before it; records the interval."""
     plan, lines, chosen, state = scene.plan, scene.lines, look.chosen, look.ends
     sources = plan.rules[SOURCES]
     last = plan.steps[alias, depth, 0]
@@ -304,7 +304,7 @@ def _take(
     line: int,
     again: bool,
 ) -> bool:
-    """Note an answer of the lines chosen, unless it is known. False: no room."""
+    """Store an answer of the lines chosen, unless it is known. False: no room."""
     many = scene.plan.rules[ALIASES]
     if again and _is_known(scene, look, line, piece):
         return True
@@ -321,7 +321,7 @@ def _take(
 
 @njit(**LOOP, forceinline=True)
 def _settle(scene: Scene, when: int, order: int) -> int:
-    """Put the answers just noted into the lists of their lines, and emit them if that is needed at once."""
+    """Put the new answers into the lists of their lines, and emit them if that is needed at once."""
     rules, table = scene.plan.rules, scene.table
     fresh = table.at[answer.FRESH]
     at_once = rules[TENTATIVE] == 1 and rules[AHEAD] < 0

@@ -1,7 +1,7 @@
-"""Keys as numbers: which sensor an update is of, how keys are ordered, and what they are called.
+"""Keys as numbers: which sensor an update is of, the order of keys, and their identity.
 
-Rule 1  A key gets the next code when it first comes. Answers never depend on codes, only on `rank` and `identity`, so codes may be given
-        anew between two steps.
+Rule 1  A key gets the next code on its first appearance. Answers never depend on codes, only on `rank` and `identity`, so codes may change
+        between two steps.
 Memory  One entry per key that has a line, and at most as many again of keys that have none left (see `kernel`).
 """
 
@@ -67,14 +67,14 @@ class Sensors:
 
     @classmethod
     def load(cls, saved: dict[str, Any]) -> Sensors:
-        """As saved."""
+        """The saved state."""
         kind = ColumnType(saved["type"])
         names = np.array([*saved["names"], ""], object)[:-1] if kind is ColumnType.STRING else saved["names"]
         rank = np.array(saved["rank"], np.int64)
         return cls(kind, names, rank, _identities(kind, names)[rank])
 
     def _with(self, names: NDArray[Any], among: Whole) -> Sensors:
-        """With new names, which stand before these places among those that there are."""
+        """The sensors with new names, which are inserted before these places."""
         many = len(self.rank)
         by_rank = np.empty(many, np.int64)
         by_rank[self.rank] = np.arange(many)

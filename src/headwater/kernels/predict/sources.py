@@ -1,9 +1,8 @@
-"""The lines of all sources of a query as one set, and what happens to them as one stream.
+"""The lines of all sources of a query as one set, and their events as one stream.
 
-Rule 1  A line is known by slot · sources + source.
+Rule 1  The number of a line is slot · sources + source.
 Rule 2  Of two updates of one sensor at one time the former answers nothing, not even for the moment until the latter is read.
-Rule 3  All that is known of a line lies in one row: whoever looks at a line looks at one place in memory. `Lines` are views of
-        the columns.
+Rule 3  All words of a line are in one row, adjacent in memory. `Lines` are views of the columns.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def merged(events: Sequence[Whole], after: Sequence[LineState], sensors: Sensors
         if len(events) == 1:
             return part
         rank = sensors.rank[state.key[part[:, LINE]]]
-        # All that an update causes comes with its own line, the last of them.
+        # All effects of an update come with its own line, which is the last of them.
         adds = np.where(part[:, WHAT] == ADD, np.arange(len(part)), len(part))
         own = np.minimum.accumulate(adds[::-1])[::-1]
         own = np.where(own < len(part), own, np.arange(len(part)))
@@ -79,7 +78,7 @@ def lines_of(before: Sequence[LineState], after: Sequence[LineState]) -> tuple[L
 
 
 def lines_without_gaps(states: Sequence[LineState]) -> Whole:
-    """int64[lines]: what each stored line is known by after saving and loading, -1 for the others."""
+    """int64[lines]: the number of each stored line after saving and loading, -1 for the others."""
     sources = len(states)
     found = np.full(sources * max(len(state.key) for state in states), -1)
     for source, state in enumerate(states):
@@ -91,7 +90,7 @@ def lines_without_gaps(states: Sequence[LineState]) -> Whole:
 
 
 def empty_lines(count: int, dimensions: int) -> Lines:
-    """Lines of nothing."""
+    """An empty set of lines."""
     width = _FIXED + 2 * dimensions
     memory = np.zeros(count * width + _ALIGNED // _WORD, np.int64)
     first = -memory.ctypes.data % _ALIGNED // _WORD

@@ -1,7 +1,7 @@
 """One standing PREDICT query: its answers and its grid between two steps, and how a step is run on copies of them.
 
-Rule 1  Queries whose answers follow from lives stand elsewhere: see `pair_queries`.
-Rule 2  Room for answers, rows emitted and cells of the grid is doubled when it is missing, and the loop goes on where it was.
+Rule 1  Queries whose answers follow from lives are in `pair_queries`.
+Rule 2  Room for answers, emitted rows and cells of the grid is doubled when it is missing, and the loop continues where it was.
 
 Memory  See `answers` and `line_grid`; a step makes a copy of both.
 """
@@ -50,8 +50,8 @@ _ROOM: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A query between two steps. `patience` int64[2]: lines that have come since the grid was looked at, and may come until it is
-    looked at again. `corners` float64[lines, 2, AXES] only for zones with tiles."""
+    """A query between two steps. `patience` int64[2]: lines added since the grid was examined, and how many may be added until it is
+    examined again. `corners` float64[lines, 2, AXES] only for zones with tiles."""
 
     table: Table
     grid: LineGrid
@@ -94,7 +94,7 @@ class Standing:
         sensors: Sensors,
         watermark: Instant,
     ) -> tuple[Pending, list[Rows]]:
-        """Take what happened to the lines of each source; what is emitted then."""
+        """Take the events of the lines of each source; returns what is emitted."""
         happened = merged(events, after, sensors)
         if not len(happened) and not (pending.table.due < watermark).any():
             return pending, []
@@ -131,7 +131,7 @@ class Standing:
         )
 
     def save(self, pending: Pending, states: Sequence[LineState]) -> dict[str, Any]:
-        """The answers, the lines that are there, and their corners; lines as they are known once they are loaded."""
+        """The answers, the present lines, and their corners; lines by their numbers after loading."""
         table, place = pending.table, lines_without_gaps(states)
         used = np.flatnonzero(table.due[: table.at[answer.USED]] != NEVER)
         rows = table.rows[used, : answer.FIRST + self.many]
@@ -145,7 +145,7 @@ class Standing:
         }
 
     def load(self, saved: dict[str, Any], states: Sequence[LineState]) -> Pending:
-        """As saved, with a grid drawn anew."""
+        """The saved state, with a rebuilt grid."""
         lines, _ = lines_of(states, states)
         many, slots = len(saved["due"]), len(lines.t0)
         table = _table(many, slots, self.many)
@@ -172,7 +172,7 @@ class Standing:
         )
 
     def _polygons(self, lines: Lines, rows: Whole) -> list[Real]:
-        """The corners of the polygons emitted: one by one, for whoever reads them does so too."""
+        """The corners of the emitted polygons: one by one, since their readers take them one by one too."""
         plan, join, found = self.plan, self.joins[0], []
         for row in rows:
             parts = row[PARTS:].reshape(-1, EACH)
@@ -246,7 +246,7 @@ def _table(room: int, slots: int, many: int) -> Table:
 
 
 def _copied(table: Table, slots: int, many: int) -> Table:
-    """A copy for so many lines; what lines lose their place have no answers."""
+    """A copy for so many lines; lines that lose their place have no answers."""
     known = min(slots, len(table.heads))
     heads = np.full(slots, -1)
     heads[:known] = table.heads[:known]
@@ -259,7 +259,7 @@ def _copied(table: Table, slots: int, many: int) -> Table:
 
 
 def _grown(table: Table, many: int) -> Table:
-    """With twice the room for answers."""
+    """Twice the room for answers."""
     old = len(table.due)
     more = _table(max(2 * old, _ROOM), 0, many)
     more.rows[:old], more.due[:old] = table.rows, table.due

@@ -1,10 +1,10 @@
-"""Which rows are emitted of answers that are emitted at one tick after the other?
+"""Which rows do answers have that are emitted at a series of ticks?
 
-Rule 1  Rows are in the order of time, and at one time in the order of their answers. With answers in order it is enough to count the rows
-        of each tick: nothing is sorted but ends, which stand between the ticks.
-Rule 2  Ticks at which nothing is emitted have no place, so that there are never more of them than rows.
-Rule 3  Answers are gone through some at a time, and of these one tick after the other: words that are read again at each tick are at hand,
-        and what is written is written on.
+Rule 1  Rows are in the order of time, and at one time in the order of their answers. With sorted answers it is enough to count the rows
+        of each tick: only ends, which are between the ticks, need sorting.
+Rule 2  Ticks without rows have no place, so there are never more of them than rows.
+Rule 3  Answers are processed in groups, and within each group tick by tick: the words that every tick reads stay in the cache,
+        and output is written sequentially.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
 from headwater.kernels.predict.ordering import SOME, in_order, prefetch
 
 AT_HAND: Final = 16_384
-"""Rows of some answers, about, that are written before those of the next ones."""
+"""About so many rows of a group of answers are written before those of the next group."""
 
 
 class Ticks(NamedTuple):
-    """By answer: `first` int64, the number of the tick at which it is emitted first; `many` int64, at how many; `last` int64, when it is emitted once
+    """By answer: `first` int64, the number of its first tick; `many` int64, its number of ticks; `last` int64, when it is emitted once
     more: no tick, or NEVER. Ticks are `every` apart. `chances` int64: where the probabilities of its rows begin, if a query reads them."""
 
     first: Whole
@@ -44,8 +44,8 @@ class Written(NamedTuple):
 
 
 class _Stand(NamedTuple):
-    """By answer: `place` int64, which of the ticks with rows is its first. By tick: `when` int64; `upto` int64, where its next row stands.
-    `starts` int64[ticks + 1] and `which` int64[room]: where the rows of each tick begin among those of some answers, and the answers of
+    """By answer: `place` int64, which of the ticks with rows is its first. By tick: `when` int64; `upto` int64, the place of its next row.
+    `starts` int64[ticks + 1] and `which` int64[room]: where the rows of each tick begin among those of a group of answers, and the answers of
     these rows."""
 
     place: Whole
@@ -56,7 +56,7 @@ class _Stand(NamedTuple):
 
 
 def write_ticks(ticks: Ticks, answer_words: Whole, chance: Real) -> Written:
-    """All rows of answers that are in order. `answer_words` int64[answers, …]: see `answer_identity`; `chance` as in `Speech`."""
+    """All rows of sorted answers. `answer_words` int64[answers, …]: see `answer_identity`; `chance` as in `Speech`."""
     over = np.flatnonzero(ticks.last != NEVER)
     ends = ticks.last[over]
     if len(ends):
@@ -74,7 +74,7 @@ def write_ticks(ticks: Ticks, answer_words: Whole, chance: Real) -> Written:
         np.empty(count if len(chance) else 0),
     )
     _write_ends(answer_words, ticks, over, ends, where, chance, written)
-    # Some answers have at most as many rows more than needed as there are ticks.
+    # A group of answers has at most as many rows more than needed as there are ticks.
     which = np.empty(2 * max(AT_HAND, len(when)), np.int64)
     stand = _Stand(place, when, rows[:-1] + before, np.empty(len(rows), np.int64), which)
     first = 0
@@ -84,7 +84,7 @@ def write_ticks(ticks: Ticks, answer_words: Whole, chance: Real) -> Written:
 
 
 def _counted(ticks: Ticks, place: Whole) -> tuple[Whole, Whole]:
-    """By tick that has a place: when it is, and how many rows there are at those before; and how many there are in all."""
+    """By tick that has a place: its time, and the number of rows before it; and the number of all rows."""
     count, low = int((place + ticks.many).max()), int(ticks.first.min())
     change, gap = np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
     _count(ticks, place, low, change, gap)
@@ -120,7 +120,7 @@ def _count(ticks: Ticks, place: Whole, low: int, change: Whole, gap: Whole) -> N
 def _write_ends(
     answer_words: Whole, ticks: Ticks, over: Whole, ends: Whole, where: Whole, chance: Real, rows: Written
 ) -> Any:
-    """Write the rows at ends: of which answers, when, and where they stand. What it gives back means nothing: see `prefetch`."""
+    """Write the rows at ends: their answers, times, and places. The result has no meaning: see `prefetch`."""
     seen = 0
     for start in range(0, len(over), SOME):
         stop = min(start + SOME, len(over))
@@ -136,7 +136,7 @@ def _write_ends(
 def _write_some(
     answer_words: Whole, ticks: Ticks, stand: _Stand, first: int, chance: Real, rows: Written
 ) -> int:
-    """Write the rows at ticks of some answers, from the first of these on; says up to which one."""
+    """Write the rows at ticks of a group of answers, from the first of these on; returns the end of the group."""
     place, many, starts, which = stand.place, ticks.many, stand.starts, stand.which
     stop, count = first, 0
     starts[:] = 0
@@ -170,7 +170,7 @@ def _write_some(
 
 @njit(**LOOP, inline="always")
 def _write(answer_words: Whole, answer: int, where: int, time: int, rows: Written) -> None:
-    """Write a row. A place without a sign costs no look at whether it counts from the end."""
+    """Write a row. Places are unsigned, so that indexing does not test for negative numbers."""
     row, place = np.uint64(answer), np.uint64(where)
     rows.time[place] = time
     for word in range(ID):

@@ -1,13 +1,13 @@
-"""Which zones must hear of an update, and which of them answers for a pair?
+"""Which zones must receive an update, and which of them answers for a pair?
 
 Rule 1  The values that the first join compares are cut into square tiles, TILES times as wide as the greatest of its upper bounds; a hash
-        of a tile says whose it is. An update goes to the zones of all tiles that its box meets: where it can be over its
+        of a tile gives its zone. An update goes to the zones of all tiles that its box meets: where it can be over its
         whole possible life, from its own content alone.
 Rule 2  A pair belongs to the tile with the greater of the two boxes' low corners, along each axis. If the lines match, the boxes
         meet, and both meet that tile. So some zone has both, and one zone answers.
-Rule 3  Without an upper bound, with one that is 0, or with one alias there are no tiles: every zone hears of everything, and a hash of
-        keys and update times says who answers. With three and more aliases every zone hears of everything, and the first join's
-        tiles say who answers. With a buffer likewise: what is given up depends on all updates.
+Rule 3  Without an upper bound, with one that is 0, or with one alias there are no tiles: every zone receives everything, and a hash of
+        keys and update times decides which answers. With three and more aliases every zone receives everything, and the first join's
+        tiles decide. The same holds with a buffer: what is given up depends on all updates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FARTHEST: Final = 2.0**62
 
 
 def tile_of(query: PredictQuery) -> float:
-    """How wide the tiles of a query are; 0: it has none."""
+    """The width of a query's tiles; 0: it has none."""
     bounds = [0.0]
     if len(query.aliases) > 1:
         joins = [c for c in query.conditions if isinstance(c, Difference | Distance)]
@@ -44,7 +44,7 @@ def tile_of(query: PredictQuery) -> float:
 
 
 def hears_all(query: PredictQuery) -> bool:
-    """Whether every zone must hear of every update."""
+    """Whether every zone must receive every update."""
     return len(query.aliases) != 2 or query.buffer is not None or tile_of(query) == 0.0
 
 
@@ -70,7 +70,7 @@ def meets(lines: Lines, line: int, join: Join, side: int, tile: float, zone: int
 
 @njit(**LOOP)
 def is_here(plan: Plan, lines: Lines, line: int, tile: float, hears_all: bool, corners: Real) -> bool:
-    """Whether a line is for this zone; notes down the corners of its box."""
+    """Whether a line is for this zone; writes the corners of its box."""
     if tile <= 0.0:
         return True
     join = joined(plan.joins, 0)
@@ -116,7 +116,7 @@ def corner(lines: Lines, line: int, join: Join, side: int, axis: int) -> float:
 
 @njit(**LOOP)
 def zone_of(name: Any, zones: int) -> int:
-    """The zone that a hash falls to."""
+    """The zone of a hash."""
     return int(np.uint64(name) % np.uint64(zones))
 
 

@@ -1,13 +1,13 @@
-"""When are two lines near enough, and when is one where it is tested to be? The door to the geometry of PREDICT.
+"""When are two lines near enough, and when does one satisfy its value conditions? The entry to the geometry of PREDICT.
 
-Take the times (t_k, t_l) at which a left and a right line satisfy everything that is tested of them: each within its life, not
-further apart than w, every difference within its range. It is a convex set, a polygon; the answer is when max(t_k, t_l) can be
-found in it: one interval, from the least to the greatest. `borders` and `polygons` make the polygon; DISTANCE (`ellipses`) and
-PROBABILITY of several dimensions (`products`) round it off, and are found in closed form and by tangents.
+Take the times (t_k, t_l) at which a left and a right line satisfy all conditions: each within its life, not
+further apart than w, every difference within its range. They are a convex set, a polygon; the answer is the range of max(t_k, t_l) over
+it: one interval, from the least to the greatest. `borders` and `polygons` make the polygon; DISTANCE (`ellipses`) and
+PROBABILITY of several dimensions (`products`) have curved borders, and are found in closed form and by tangents.
 
 Rule 1  An answer exists if the closed set is not empty and every strict inequality (<, >, <>, the end of a life) is satisfied
         strictly somewhere in it. Begin and end are those of the closed set, to the nearest microsecond.
-Rule 2  Lives are half open: one that ends where it starts answers nothing.
+Rule 2  Lives are half open: one that ends where it starts has no answer.
 Rule 3  The probability of an answer is that of its differences at its best instant, all dimensions independent.
 
 Nothing here allocates but `workspace` and `join_polygon`. One work array per thread.
@@ -66,14 +66,14 @@ __all__ = [
 ]
 
 CUTS = 160
-"""Corners that a curved border may add while it is found."""
+"""Corners that a curved border may add while it is computed."""
 
 Found = tuple[bool, int, int]
 """Whether there is an answer; when it begins and ends, in microseconds."""
 
 
 def workspace(join: Join) -> Real:
-    """The work array for questions about pairs of a join: float64[…, …], the rows of `polygons` and those of `peaks`."""
+    """The work array for pairs of a join: float64[…, …], the rows of `polygons` and those of `peaks`."""
     conditions = len(join.left_value_bound) + len(join.right_value_bound) + len(join.bound)
     return np.empty((ROWS + 2 * len(join.bound), CUTS + 2 * conditions))
 
@@ -124,7 +124,7 @@ def join_interval(left: Lines, k: int, right: Lines, j: int, join: Join, piece: 
 
 @njit(**LOOP, forceinline=True)
 def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
-    """Whether the pair may answer at all: cheap, and never a false no.
+    """Whether the pair may have an answer at all: cheap, and never no by mistake.
 
     The right time is the left one and a lag of at most w. So a difference is that of the lines at the same time x, and at most w
     times the right slope more or less; as x runs over the times at which the left line can have a partner, it runs between its
@@ -160,7 +160,7 @@ def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
 
 @njit(**LOOP, forceinline=True)
 def _gap(pair: Pair, of_k: int, of_j: int, meeting: Meeting, size: float) -> float:
-    """The difference is nowhere smaller than this, which is 0 or more, in millionths."""
+    """A lower bound of the size of the difference, 0 or more, in millionths."""
     early, late, shift, w, time = meeting
     left, k, right, j = pair
     value_k, value_j = left.values[k, of_k], right.values[j, of_j]
@@ -175,8 +175,8 @@ def _gap(pair: Pair, of_k: int, of_j: int, meeting: Meeting, size: float) -> flo
 def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
     """The probability of the answer with this piece at its best instant.
 
-    NaN: not known in closed form, for a DISTANCE and for two conditions on one difference, which depend on one another; or not found for
-    certain (see `peaks`).
+    NaN: not known in closed form (a DISTANCE, or two conditions on one difference, which depend on one another), or not found with
+    certainty (see `peaks`).
     """
     pair = Pair(left, k, right, j)
     if join.certainty == MUST or left.tolerance[k] + right.tolerance[j] == 0.0:
@@ -225,9 +225,9 @@ def join_polygon(left: Lines, k: int, right: Lines, j: int, join: Join, piece: i
 
 @njit(**LOOP)
 def reach(lines: Lines, k: int, join: Join, side: int, axis: int) -> tuple[float, float]:
-    """Where line `k` is over its life on one axis, widened: a left (side 0) and a right line (1) match only if these meet.
+    """The range of line `k` over its life on one axis, widened: a left (side 0) and a right line (1) match only if these meet.
 
-    Axes are the differences with an upper bound, then, with a distance, all dimensions; any further axis reaches everywhere.
+    Axes are the differences with an upper bound, then, with a distance, all dimensions; any further axis is unbounded.
 
     Let a pair match at (x, y) by |f(x) − g(y)| <= B, where B is at most K and both tolerances. f(x) is between the least and the
     greatest of f over its life, and g(y) likewise. So the two ranges, each widened by K/2 and its own tolerance, meet. A distance
@@ -239,7 +239,7 @@ def reach(lines: Lines, k: int, join: Join, side: int, axis: int) -> tuple[float
 
 @njit(**LOOP, forceinline=True)
 def reach_since(lines: Lines, k: int, join: Join, side: int, axis: int, since: int) -> tuple[float, float]:
-    """As `reach`, if what was before `since` does not matter."""
+    """Like `reach`, if times before `since` do not matter."""
     slack = lines.tolerance[k] if join.certainty == MAY or join.certainty == PROBABILITY else 0.0
     for i in range(len(join.bound)):
         if join.comparator[i] <= LESS:
@@ -254,7 +254,7 @@ def reach_since(lines: Lines, k: int, join: Join, side: int, axis: int, since: i
 
 @njit(**LOOP, forceinline=True)
 def _stretch(lines: Lines, k: int, of: int, room: float, since: int) -> tuple[float, float]:
-    """Between which values a dimension is over the line's life, widened on both sides."""
+    """The range of a dimension over the line's life, widened on both sides."""
     start = max(lines.start[k], since)
     early, late = float(start - lines.t0[k]), float(lines.end[k] - lines.t0[k])
     value, slope = lines.values[k, of], lines.slopes[k, of] / MILLION

@@ -3,14 +3,14 @@
 Times are whole microseconds after the pair's own instant, the later of the two update times, so they are exact as floating point
 numbers and near zero. A border is measured in millionths of a unit of the value: then 1e6·value + slope·microseconds needs no
 division, and whole values, whole slopes and whole microseconds give exact measures. Values are subtracted from one another, or from their bound, before anything else is done:
-nothing hangs on how far from zero they are. Sums and differences are those of decimals (`decimals`).
+the result does not depend on their distance from zero. Sums and differences are those of decimals (`decimals`).
 
 Rule 1  Conditions are numbered: values of the left line, values of the right line, differences. A piece is a number with one
         digit for each condition, the first the lowest.
-Rule 2  A border that is level, all slopes zero, is no border: a value, or a difference, is compared with its bound as it is, without a
-        slack, and the polygon is whole or nothing. Only a bound that a probability makes is itself rounded, and has a slack.
+Rule 2  A border with all slopes zero is not a border: a value, or a difference, is compared with its bound exactly, without a
+        slack, and the polygon is whole or empty. Only a bound that a probability makes is itself rounded, and has a slack.
 Rule 3  `tight` moves strict borders and the ends of lives inward, by more than any slack: what is left then satisfies all of
-        them strictly (for curved sets; straight ones look at their corners).
+        them strictly (for curved sets; for straight borders, corners are tested).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from headwater.kernels.predict.geometry.values import level_holds
 MILLION: Final = 1e6
 
 Border = tuple[bool, float, float, float, float, float, bool, float]
-"""Whether there is such a piece; a, b, c; the two limits; whether they are left out; the sizes that went into it."""
+"""Whether there is such a piece; a, b, c; the two limits; whether they are excluded; the sizes of the terms."""
 
 
 @njit(**LOOP, forceinline=True)
@@ -85,7 +85,7 @@ def difference(pair: Pair, of_k: int, of_j: int, zero: int) -> tuple[float, floa
 
 @njit(**LOOP, forceinline=True)
 def difference_size(pair: Pair, of_k: int, of_j: int, zero: int, x: float, y: float) -> float:
-    """How large the numbers are that went into a difference, for times of at most x and y."""
+    """How large the terms of a difference are, for times of at most x and y."""
     left, k, right, j = pair
     return (
         MILLION * abs(left.values[k, of_k] - right.values[j, of_j])
@@ -164,7 +164,7 @@ def _value_border(
 
 
 def _straight(pair: Pair, join: Join, piece: int, tight: bool, work: Real) -> tuple[int, int]:
-    """Put the polygon of the straight borders into `work`; the half in which it is, and its number of corners."""
+    """Put the polygon of the straight borders into `work`; returns its half of the array, and its number of corners."""
     left, k, right, j = pair
     zero = instant(pair)
     w = join.within_us
@@ -202,7 +202,7 @@ def _straight(pair: Pair, join: Join, piece: int, tight: bool, work: Real) -> tu
 
 straight = njit(**LOOP)(_straight)
 straight_here = njit(**LOOP, forceinline=True)(_straight)
-"""The same for the hottest place: to hand lines and conditions over to a function takes as long as a cut."""
+"""The same for the hottest place: passing lines and conditions to a function takes as long as a cut."""
 
 
 @njit(**LOOP)
@@ -215,7 +215,7 @@ def _before_the_ends(end_x: int, end_y: int, half: int, n: int, work: Real) -> t
 
 @njit(**LOOP, forceinline=True)
 def has_strict(join: Join) -> bool:
-    """Whether any condition leaves out an end of its range."""
+    """Whether any condition excludes an end of its range."""
     found = False
     for i in range(len(join.bound)):
         found |= is_strict(join.comparator[i])

@@ -1,16 +1,17 @@
-"""When do pairs begin and end, if no polygon is made? Bounds of the later of their two times, from both sides, for many pairs at once.
+"""When do pairs begin and end? Computed without a polygon: bounds of the later of their two times, from both sides, for many pairs at once.
 
-A pair that answers at t is at (t, y) with y from t − w to t, or at (x, t) with x likewise. In each of these two the other time is
-eliminated (Fourier and Motzkin): some y does if each of its bounds from below is at most each from above, and any two of them are one
+A pair with an answer at t has a point (t, y) with y from t − w to t, or (x, t) with x likewise. In each of these two the other time is
+eliminated (Fourier and Motzkin): some y exists if each of its lower bounds is at most each upper bound, and any two of them give one
 bound of t. So t has one interval in each of the two, made of the lives' bounds and, for each difference, of those of |slope·t + at| <= limit.
 
-Rule 1  A polygon of `plain` keeps what is beyond a border by no more than its slack, which is at most TOUCH of the sizes that went into it. With
-        every border moved in by twice that, and the ends of lives by a trifle, there is never more than the polygon has; with every border
-        moved out never less: what rounding does is far smaller. If both emit the same microsecond, the polygon emits it too. If not, nothing is said, and somebody has to make it.
-Rule 2  What is moved in satisfies all that is tested strictly: the ends of lives, which are left out, and `<`.
-Rule 3  A pair that is cut goes through several polygons (see `pair_intervals`), all of them parts of that of the promise: what they say in the end
-        is what the last one says. So slacks are those of the promise, which are the largest.
-Rule 4  Some pairs are taken at a time, column by column and without a choice between ways: then several are reckoned at once.
+Rule 1  A polygon of `plain` includes points beyond a border by no more than its slack, which is at most TOUCH of the sizes of its terms. With
+        every border moved in by twice that, and the ends of lives slightly, the result never exceeds the polygon; with every border
+        moved out it is never less: rounding errors are far smaller. If both give the same microsecond, the polygon gives it too. If not, the pair is
+        UNSURE, and the caller computes the polygon.
+Rule 2  What is moved in satisfies all strict conditions: the ends of lives, which are excluded, and `<`.
+Rule 3  A pair that is cut has several polygons (see `pair_intervals`), all of them parts of that of the promise: the last one decides.
+        So slacks are those of the promise, which are the largest.
+Rule 4  Pairs are processed in groups, column by column and without branches: then several are computed at once (SIMD).
 """
 
 from __future__ import annotations
@@ -27,27 +28,27 @@ from headwater.kernels.predict.geometry.ranges import MAY, MUST, NOISE
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Pair, Real, Whole
 
 SOME: Final = 72
-"""Pairs that are taken at a time."""
+"""Pairs that are processed together."""
 
 # Columns of a sheet: float64[FIXED + EACH · differences, SOME], one after the other. Times are after the pair's instant.
 _X0: Final = 0  # the life of the left line …
 _X1: Final = 1
 _Y0: Final = 2  # … and of the right one
 _Y1: Final = 3
-_FAR_X: Final = 4  # how far the left time is from its update, at most, if the line is never cut
+_FAR_X: Final = 4  # the greatest time after the left line's update, if the line is never cut
 _FAR_Y: Final = 5
 _EARLY: Final = 6  # how long before the instant the left line was sent
 _LATE: Final = 7
 _BOTH: Final = 8  # the two tolerances
-CAME: Final = 9  # what the bounds say, …
+CAME: Final = 9  # the bounds, …
 BEGINS: Final = 10
 ENDS: Final = 11
 _LEFT: Final = 12  # where the left time is the later, four bounds: see `_cut`
 _RIGHT: Final = 16
-_THIS: Final = 20  # the differences that are looked at, at places that a compiler knows
+_THIS: Final = 20  # the differences under test, at fixed places
 _THAT: Final = 25
 FIXED: Final = 30
-# Of each difference, as it is written down …
+# Of each difference, as written …
 _GAP: Final = 0  # of the two values
 _SLOPE: Final = 2
 _OTHER_SLOPE: Final = 3
@@ -66,9 +67,9 @@ UNSURE: Final = 2.0
 
 _LARGE: Final = 1e100
 _SMALL: Final = 1e-90
-"""Numbers that are larger, or smaller and not zero, are left to the polygon: products of those between are numbers."""
+"""Larger numbers, or smaller ones that are not zero, are left to the polygon: within this range products are finite."""
 _LATEST: Final = 2.0**40
-"""Later than this, twelve days, a trifle would be lost in rounding."""
+"""After this, twelve days, the slight move of ends would be lost in rounding."""
 _TRIFLE_US: Final = 4.0 * TOUCH_US
 _EVER: Final = 1e300
 
@@ -76,13 +77,13 @@ FAST: Final[dict[str, Any]] = {**LOOP, "error_model": "numpy"}
 
 
 def sheet_for(differences: int) -> Real:
-    """For some pairs."""
+    """Room for some pairs."""
     return np.empty((FIXED + EACH * differences) * SOME)
 
 
 @njit(**FAST, forceinline=True)
 def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join, promised: Whole) -> None:
-    """Write a pair on a place of the sheet. `promised`: when lives were to end, if nobody is cut."""
+    """Write a pair to a place of the sheet. `promised`: the ends of the lives if no line is cut."""
     at, zero = np.uint64(place), instant(Pair(lines, k, lines, j))
     early, late = zero - lines.t0[k], zero - lines.t0[j]
     x0, y0 = lines.start[k] - zero, lines.start[j] - zero
@@ -101,7 +102,7 @@ def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join
 
 @njit(**FAST)
 def find_bounds(sheet: Real, join: Join, count: int) -> None:
-    """Say of the first pairs on the sheet whether they answer, and from when until when; or that it is UNSURE."""
+    """Decide for the first pairs on the sheet whether they have an answer, from when until when; or that a pair is UNSURE."""
     within = float(join.within_us)
     _begin(sheet, count, within)
     for i in range(len(join.bound)):
@@ -118,7 +119,7 @@ def find_bounds(sheet: Real, join: Join, count: int) -> None:
 
 @njit(**FAST)
 def _copy(sheet: Real, column: int, to: int) -> None:
-    """Write a difference to another place."""
+    """Copy a difference to another place."""
     start, first = _at(to), _at(column)
     for place in range(EACH * SOME):
         sheet[start + np.uint64(place)] = sheet[first + np.uint64(place)]
@@ -126,7 +127,7 @@ def _copy(sheet: Real, column: int, to: int) -> None:
 
 @njit(**FAST)
 def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
-    """Lay out the difference that is looked at; what cannot be reckoned with is UNSURE, what has a bound below zero NEVER_NEAR."""
+    """Lay out the difference under test; a pair with numbers out of range is UNSURE, one with a bound below zero NEVER_NEAR."""
     first, sign = _at(_THIS), 1.0 if certainty == MAY else -1.0 if certainty == MUST else 0.0
     for place in range(count):
         at = np.uint64(place)
@@ -137,7 +138,7 @@ def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
         limit = 0.0 if (sign < 0.0) & (limit < 0.0) & (limit >= -NOISE * both) else limit
         size = MILLION * (abs(gap) + bound + both) + abs(a) * far_x + abs(b) * far_y
         spare = 2.0 * (TOUCH * size + TINY)
-        # A strip that is so narrow is empty when its borders are moved in.
+        # A strip that is this narrow is empty when its borders are moved in.
         is_plain = (size + abs(a) + abs(b) < _LARGE) & (far_x + far_y < _LATEST) & (MILLION * limit > spare)
         came = sheet[_at(CAME) + at] if is_plain else UNSURE
         sheet[_at(CAME) + at] = NEVER_NEAR if limit < 0.0 else came
@@ -149,7 +150,7 @@ def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
 
 @njit(**FAST)
 def _begin(sheet: Real, count: int, within: float) -> None:
-    """The bounds that lives and w are."""
+    """The bounds from lives and w."""
     for place in range(count):
         at = np.uint64(place)
         x0, x1, y0, y1 = (
@@ -166,13 +167,13 @@ def _begin(sheet: Real, count: int, within: float) -> None:
             sheet[first + _at(1)] = last
             sheet[first + _at(2)] = -start
             sheet[first + _at(3)] = -start
-        # A life of no length is left to the polygon: what is eliminated does not see it.
+        # A life of no length is left to the polygon: elimination does not notice it.
         sheet[_at(CAME) + at] = NEAR if (x0 < x1) & (y0 < y1) else UNSURE
 
 
 @njit(**FAST)
 def _cut_by(sheet: Real, count: int, within: float) -> None:
-    """What a difference requires while the other time is within w, and while it is in its life."""
+    """The bounds from a difference while the other time is within w, and while it is in its life."""
     first = _at(_THIS)
     for place in range(count):
         at = np.uint64(place)
@@ -196,7 +197,7 @@ def _cut_by(sheet: Real, count: int, within: float) -> None:
 
 @njit(**FAST)
 def _cut_by_two(sheet: Real, count: int) -> None:
-    """What two differences ask together."""
+    """The bounds from two differences together."""
     first, second = _at(_THIS), _at(_THAT)
     for place in range(count):
         at = np.uint64(place)
@@ -227,13 +228,13 @@ def _cut_by_two(sheet: Real, count: int) -> None:
 
 @njit(**FAST, forceinline=True)
 def _cut(sheet: Real, first: Any, slope: float, at: float, limit: float, spare: float) -> None:
-    """Keep the t for which |slope·t + at| is at most the limit: until when, moved in and out, and from when, moved in and out, less than zero
-    for more."""
+    """Keep the t for which |slope·t + at| is at most the limit: until when, moved in and out, and from when, moved in and out, as negative
+    numbers."""
     is_flat = abs(slope) < _SMALL
     turn = 1.0 / (1.0 if is_flat else slope)
     middle, size = -at * turn, abs(turn)
     inner, outer = (limit - spare) * size, (limit + spare) * size
-    # Without a slope it is so always or never.
+    # Without a slope it holds always or never.
     inner = (_EVER if (slope == 0.0) & (abs(at) <= inner) else -_EVER) if is_flat else inner
     outer = (-_EVER if (slope == 0.0) & (abs(at) > outer) else _EVER) if is_flat else outer
     sheet[first] = _less(sheet[first], middle + inner)
@@ -244,7 +245,7 @@ def _cut(sheet: Real, first: Any, slope: float, at: float, limit: float, spare: 
 
 @njit(**FAST)
 def _agree(sheet: Real, count: int) -> None:
-    """What bounds say, moved in and moved out: from the first to the last moment of two intervals, each of which may be empty."""
+    """The result of the bounds, moved in and moved out: from the first to the last moment of two intervals, each of which may be empty."""
     left, right = _at(_LEFT), _at(_RIGHT)
     for place in range(count):
         at = np.uint64(place)
@@ -272,7 +273,7 @@ def _agree(sheet: Real, count: int) -> None:
 
 @njit(**FAST, forceinline=True)
 def _at(column: int) -> Any:
-    """Where a column begins; without a sign, so that it is not looked whether it counts from the end."""
+    """Where a column begins; unsigned, so that indexing does not test for negative numbers."""
     return np.uint64(column * SOME)
 
 

@@ -1,14 +1,14 @@
-"""How probable is a condition on values that are known within tolerances only?
+"""How probable is a condition on values that are known only within tolerances?
 
-A real value lies anywhere within its tolerance of the line, each place as probable as any other, independent of all other
+A real value lies anywhere within its tolerance of the line, with uniform probability, independent of all other
 values. One value: a uniform density. A difference of two values: the error E is the sum of two uniform ones, `wide` and
 `narrow` (half widths, wide >= narrow), and its density a trapezoid: flat on |e| <= wide − narrow, zero beyond wide + narrow.
 
 Rule 1  P(|d + E| <= K) is even in d and never grows with |d|; so P >= p is |d| <= a bound, and P(|d + E| >= K) >= p is
-        |d| >= a bound. Between the corners of the density the derivative is a straight line, so bounds are roots of
+        |d| >= a bound. Between the corners of the density the derivative is linear, so bounds are roots of
         quadratic equations, in closed form.
 Rule 2  A tolerance of zero is a uniform density of width zero: with one of them the trapezoid is a rectangle, with both P is
-        0 or 1. A narrow one below a millionth of a millionth of the wide one counts as zero, else its square would vanish.
+        0 or 1. A narrow one below a millionth of a millionth of the wide one counts as zero, else its square would underflow.
 Rule 3  Probabilities are equal if they differ by less than `NEAR`.
 """
 
@@ -115,7 +115,7 @@ def beyond_bound(p: float, bound: float, wide: float, narrow: float) -> float:
 
 @njit(**LOOP)
 def _crossing(level: float, near: float, bound: float, wide: float, narrow: float) -> float:
-    """Where P(|d + E| <= bound) comes down to `level`; `near` decides for a part where it stays at the level."""
+    """Where P(|d + E| <= bound) falls to `level`; `near` decides for a part where it stays at the level."""
     outer, inner = wide + narrow, wide - narrow
     one, other, third = abs(bound - outer), abs(bound - inner), bound + inner
     corners = (min(one, other), max(other, min(one, third)), max(one, third), bound + outer)
@@ -132,7 +132,7 @@ def _crossing(level: float, near: float, bound: float, wide: float, narrow: floa
 
 @njit(**LOOP)
 def _root(level: float, begin: float, length: float, bound: float, wide: float, narrow: float) -> float:
-    """How far after `begin` the level is reached, on a part on which the derivative is a straight line."""
+    """How far after `begin` the level is reached, on a part on which the derivative is linear."""
     # The density may jump at the ends of the part; a quarter from them it does not.
     early = chance_slope(begin + 0.25 * length, bound, wide, narrow)
     late = chance_slope(begin + 0.75 * length, bound, wide, narrow)

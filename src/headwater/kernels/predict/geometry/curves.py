@@ -1,9 +1,9 @@
-"""What do curved borders leave of a pair's polygon, and how probable is the best of it?
+"""What do curved borders leave of a pair's polygon, and how probable is its best point?
 
-Rule 1  A border is curved where a DISTANCE is tested (`ellipses`), and where PROBABILITY p < 1 is tested of several differences at once
-        and there is a tolerance (`products`). The straight borders of the latter ask p of each difference alone: a filter. Where
-        every corner satisfies it, the polygon has no curved border after all.
-Rule 2  Whether strict borders are satisfied is tested of the polygon moved inward from them (`borders`, tight); a distance that is
+Rule 1  A border is curved for a DISTANCE (`ellipses`), and for PROBABILITY p < 1 of several differences at once
+        with a tolerance (`products`). The straight borders of the latter require p of each difference alone: a filter. If
+        every corner satisfies the product, the polygon has no curved border after all.
+Rule 2  Whether strict borders are satisfied is tested on the polygon moved inward from them (`borders`, tight); a distance that is
         smaller than required somewhere leaves room, so that corners are enough, as for straight borders.
 Rule 3  An answer is sure where every difference is within, or beyond, its bound by all of the tolerances.
 """
@@ -41,7 +41,7 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Join, Pair, Real
 
 @njit(**LOOP, forceinline=True)
 def is_curved(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
-    """Whether the answer is less than its polygon."""
+    """Whether the answer is smaller than its polygon."""
     left, k, right, j = pair
     if not math.isnan(join.distance):
         return True
@@ -56,7 +56,7 @@ def is_curved(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
 def curved_extent(
     pair: Pair, join: Join, piece: int, half: int, n: int, work: Real
 ) -> tuple[bool, float, float]:
-    """Whether the curved border leaves an answer of the polygon; the least and the greatest max(x, y) of it."""
+    """Whether the curved border leaves an answer of the polygon; its least and greatest max(x, y)."""
     if not math.isnan(join.distance):
         bound = _distance_bound(pair, join)
         if bound < 0.0:
@@ -87,7 +87,7 @@ def _near_strictly(
     n: int,
     work: Real,
 ) -> bool:
-    """Whether what is near enough within the polygon satisfies all that is strict."""
+    """Whether some point near enough within the polygon satisfies all strict conditions."""
     left, k, right, j = pair
     least, slack = least_distance(pair, bound, half, n, work)
     if least < bound - slack:
@@ -104,7 +104,7 @@ def _near_strictly(
     inner, slack = least_distance(pair, bound, half, n, work)
     if inner > max(bound, least) + slack * ROUNDING / TOUCH:
         return False
-    # Near where it touches, a distance hardly grows: it must not touch only where a life is over.
+    # Near a contact point a distance hardly grows: the contact must not be only at the end of a life.
     half, n = straight(pair, join, piece, False, work)
     return touches_before(pair, bound, half, n, work)
 
@@ -140,7 +140,7 @@ def best_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
 
 @njit(**LOOP)
 def _only_chance(pair: Pair, join: Join, half: int, n: int, work: Real) -> float:
-    """The greatest probability of the only difference: where it is least, or greatest, on the polygon."""
+    """The greatest probability of the only difference: at its least, or greatest, size on the polygon."""
     left, k, right, j = pair
     comparator, bound = join.comparator[0], join.bound[0]
     if comparator >= EQUAL:
@@ -156,7 +156,7 @@ def _only_chance(pair: Pair, join: Join, half: int, n: int, work: Real) -> float
 
 @njit(**LOOP)
 def _two_sided(join: Join) -> int:
-    """How many conditions ask for a large difference: it may be so on either side of zero, and each is looked at."""
+    """How many conditions require a large difference: it may be on either side of zero, and each side is tested."""
     many = 0
     for i in range(len(join.bound)):
         many += is_rising(join.comparator[i])
@@ -199,7 +199,7 @@ def _beyond(
 
 @njit(**LOOP)
 def _distance_bound(pair: Pair, join: Join) -> float:
-    """The distance that is tested, with the tolerances as the certainty has it; below zero: nothing is near enough."""
+    """The distance to compare, with the tolerances as the certainty requires; below zero: nothing is near enough."""
     left, k, right, j = pair
     both = left.tolerance[k] + right.tolerance[j]
     if join.certainty == MAY:

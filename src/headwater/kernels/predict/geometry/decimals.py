@@ -1,13 +1,13 @@
-"""What are the sum and the difference of two numbers that somebody wrote in decimals?
+"""What are the sum and the difference of two numbers written in decimals?
 
-24.98 − 24.68 is 0.3 for whoever wrote the three, and 0.3000000000000007 for floats: each number was rounded when it was read, and the
-difference shows it. So what is added and subtracted here is put right: of the decimals with as many digits after the point as numbers of
+24.98 − 24.68 is 0.3 in decimals, and 0.3000000000000007 in floating point: each number was rounded when it was read, and the
+difference shows it. So sums and differences are corrected here: of the decimals with as many digits after the point as numbers of
 twelve digits have, the nearest one is taken, if it is as near as rounding can have moved it.
 
-Rule 1  Whole numbers stay what they are, and so does what is nowhere near such a decimal.
-Rule 2  What is taken is the float that one gets by writing the decimal: so it can be compared with others as it is.
-Rule 3  A step of the decimals is more than a thousand times what rounding can have done: numbers that are no decimals, a position that
-        was worked out, are hardly ever taken for one, and if so, then within their own last digit.
+Rule 1  Whole numbers do not change, and neither does a number that is not near such a decimal.
+Rule 2  The result is the float nearest to the decimal: so it can be compared with others exactly.
+Rule 3  A step of the decimals is more than a thousand times the largest rounding error: numbers that are not decimals, such as a computed
+        position, are hardly ever taken for one, and if so, then within their own last digit.
 Rule 4  A step is a power of ten that a float holds exactly, and fewer than 2^53 steps are as large as the number: nothing is rounded but
         the result.
 """
@@ -23,10 +23,10 @@ from numba import njit
 from headwater.kernels.predict.geometry.shapes import LOOP
 
 HALF_DIGIT: Final = 2.0**-53
-"""What rounding does to a number at most, of its size."""
+"""The largest rounding error of a number, relative to its size."""
 
 _SPARE: Final = 10
-"""A step is more than 2^10 times what rounding can have done."""
+"""A step is more than 2^10 times the largest rounding error."""
 
 _MOST: Final = 22
 _POWERS: Final = np.array([float(10**digits) for digits in range(_MOST + 1)])
@@ -43,7 +43,7 @@ def apart(one: float, other: float) -> float:
 
 @njit(**LOOP, forceinline=True)
 def together(bound: float, tolerances: float) -> float:
-    """A bound and tolerances, which may be less than zero and a sum themselves."""
+    """A bound and tolerances, which may be negative and a sum themselves."""
     if tolerances == 0.0:
         return bound
     return _put_right(bound + tolerances, 4.0 * HALF_DIGIT * (abs(bound) + abs(tolerances)))
@@ -51,7 +51,7 @@ def together(bound: float, tolerances: float) -> float:
 
 @njit(**LOOP, forceinline=True)
 def _put_right(number: float, off: float) -> float:
-    """The decimal that was meant by a number that may be off by so much."""
+    """The decimal meant by a number that may have this error."""
     if number == math.floor(number):
         return number
     _, power = math.frexp(off)  # off < 2^power

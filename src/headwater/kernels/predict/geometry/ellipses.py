@@ -1,15 +1,15 @@
-"""Which times of a pair bring two moving points near enough? DISTANCE: the polygon less what is outside an ellipse.
+"""Which times of a pair bring two moving points near enough? DISTANCE: the polygon without the outside of an ellipse.
 
-The vector between two evenly moving points is linear in both times, so its length is at most K inside an ellipse (a strip, where
+The vector between two evenly moving points is linear in both times, so its length is at most K inside an ellipse (a strip, if
 the velocities are parallel). On the ellipse and the polygon together, the least and the greatest x or y or max(x, y) are found at
 a few points, each in closed form: where the ellipse cuts an edge or the diagonal x = y, or ends of these within it; and where the
 ellipse itself has its least and greatest x and y, if the polygon contains that point.
 
 Rule 1  On a segment the vector is followed from one end to the other, and its nearest point computed from there: no squares of
         large numbers are subtracted.
-Rule 2  A distance above K by no more than the slack touches: TOUCH of the sizes that went into it (see `polygons`), as a distance that is nowhere
-        smaller is found by roots; where nobody moves it is one root, and the slack what rounding does to that. A chord so short that
-        rounding could have made it is a point.
+Rule 2  A distance above K by no more than the slack touches: TOUCH of the sizes of its terms (see `polygons`), as a distance without zeros
+        is found by roots; if both points stand still it is one root, and the slack is its rounding error. A chord so short that
+        it may be a rounding error is a point.
 Rule 3  Velocities that are parallel to a millionth of a thousandth make a strip: its ends are outside every life.
 """
 
@@ -26,17 +26,17 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Pair, Real
 
 PARALLEL: Final = 1e-18
 STILL: Final = 1e-250
-"""Squares of slopes below this are of lines that stand still: their products would be none."""
+"""Squares of slopes below this belong to lines that do not move: their products would underflow."""
 ROUNDING: Final = 1e-15
 
 Segment = tuple[float, float, float, float]
 Chord = tuple[bool, float, float, float]
-"""Whether a segment is near enough anywhere; the two shares of its way between which it is; its least distance."""
+"""Whether a segment is near enough anywhere; the two fractions of its length between which it is; its least distance."""
 
 
 @njit(**LOOP)
 def distance_limits(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[float, float, float]:
-    """The bound in millionths, what touches it, and what rounding can do to a distance, for times within the polygon."""
+    """The bound in millionths, its slack, and the rounding error of a distance, for times within the polygon."""
     left, k, right, j = pair
     zero = instant(pair)
     x, y = farthest(work, half, n)
@@ -105,7 +105,7 @@ def near_extent(pair: Pair, bound: float, half: int, n: int, work: Real) -> tupl
         radius = math.sqrt((limit - nearest) * (limit + nearest)) if limit - nearest > rounding else 0.0
         for way in range(4):
             # The points with the least and greatest x, then y: along the columns of the inverse of the ellipse's matrix.
-            # Roots apart: slopes may be so small that the product is none.
+            # Roots separately: slopes may be so small that the product underflows.
             step = radius / (math.sqrt(bb if way < 2 else aa) * math.sqrt(det))
             step = -step if way % 2 == 0 else step
             px = x + step * (bb if way < 2 else ab)
@@ -125,7 +125,7 @@ def _stretch(
     low: float,
     high: float,
 ) -> tuple[float, float]:
-    """The least and the greatest max(x, y), now also of what is near enough on a segment that does not cross x = y inside."""
+    """The least and the greatest max(x, y), including what is near enough on a segment that does not cross x = y inside."""
     there, first, last, _ = _chord(pair, ends, limit, slack, rounding)
     if there:
         x, y, to_x, to_y = ends

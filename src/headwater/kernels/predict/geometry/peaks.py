@@ -1,19 +1,19 @@
-"""How probable is the best instant of a product that has several peaks? That of differences which are to be large.
+"""How probable is the best instant of a product with several peaks? This occurs for differences that must be large.
 
-P(|d + E| >= K) grows with |d|, but its logarithm is not concave everywhere: where tolerances are larger than the bound it is level near zero,
-bends up and then down again. So a product of such factors may be best in several places, and a search that goes uphill may end at the wrong one.
+P(|d + E| >= K) grows with |d|, but its logarithm is not concave everywhere: where tolerances are larger than the bound it is flat near zero,
+convex and then concave. So a product of such factors may have several local maxima, and a local search may end at the wrong one.
 
-Rule 1  Each two-sided difference is looked at on either side of zero, and there within an interval from its least to its greatest size on the
-        polygon. Between the corners of the density a factor is a quadratic, of which one place parts what bends up (in the logarithm)
-        from what does not.
-Rule 2  On an interval a factor has something above it that is concave: itself, where its logarithm is; a chord, where it bends up; its
+Rule 1  Each two-sided difference is considered on either side of zero, and there within an interval from its least to its greatest size on the
+        polygon. Between the corners of the density a factor is a quadratic, of which one point separates the part with a convex
+        logarithm from the rest.
+Rule 2  On an interval a factor has a concave upper bound: itself, where its logarithm is concave; a chord, where it is convex; its
         greatest value, where neither is so. The product of these is log-concave, so its greatest value is found by cutting, as in
-        `products`, and no instant is more probable than that. The product itself, where it was found, says what is reached.
-Rule 3  Where the two differ by more than `NEAR_BEST`, the interval with the largest gap is split: at a corner of the density, where bending changes,
-        or in the middle. A chord is nearer by a quarter with each half, so few intervals are ever split.
-Rule 4  What is emitted is the greatest, right to `NEAR_BEST`; if that is not certain after `NODES` intervals, NaN.
+        `products`, and no instant is more probable than that. The product itself at that point is a lower bound.
+Rule 3  If the two differ by more than `NEAR_BEST`, the interval with the largest gap is split: at a corner of the density, where the curvature
+        changes, or in the middle. Each half reduces the gap of a chord to a quarter, so few intervals are ever split.
+Rule 4  The emitted value is the greatest, right to `NEAR_BEST`; if that is not certain after `NODES` intervals, NaN.
 
-Memory  A stack of intervals in the work array, two rows a difference after those of `polygons`; column 0 has what is above the factors now.
+Memory  A stack of intervals in the work array, two rows a difference after those of `polygons`; column 0 has the present upper bounds.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ NEAR_ENOUGH: Final = 1e-7
 FINE: Final = 1e-12
 
 Cover = tuple[float, float, float, float]
-"""What is above the logarithm of a factor: its value at zero and its slope by the size of the difference, or NaN for the factor itself; how far
-above it is at most, and where to split it."""
+"""An upper bound of the logarithm of a factor: its value at zero and its slope by the size of the difference, or NaN for the factor itself; its
+greatest gap, and where to split it."""
 
 
 @njit(**LOOP, forceinline=True)
@@ -54,7 +54,7 @@ def is_rising(comparator: int) -> bool:
 
 @njit(**LOOP)
 def greatest_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
-    """The greatest product of the differences' probabilities on the polygon, some of which are to be large; NaN: not certain."""
+    """The greatest product of the differences' probabilities on the polygon, some of which must be large; NaN: not certain."""
     rising = 0
     for i in range(len(join.bound)):
         rising += is_rising(join.comparator[i])
@@ -119,8 +119,8 @@ def _cover(
     n: int,
     work: Real,
 ) -> tuple[int, float, float]:
-    """Write down what is above each factor, and its interval as the polygon has it; which of them to split (−1: none), and where; and
-    what all of them together are at most, each at its own best."""
+    """Write the upper bound of each factor, and its interval on the polygon; returns which of them to split (−1: none), and where; and
+    an upper bound of all of them together, each at its own best."""
     left, k, right, j = pair
     zero = instant(pair)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])
@@ -147,7 +147,7 @@ def _cover(
 
 @njit(**LOOP)
 def _above(low: float, high: float, bound: float, wide: float, narrow: float) -> Cover:
-    """What is above the logarithm of P(|d + E| >= bound) between two sizes of d."""
+    """The upper bound of the logarithm of P(|d + E| >= bound) between two sizes of d."""
     outer, inner = wide + narrow, wide - narrow
     fine = FINE * (bound + outer + high)
     if bound + low >= outer - fine:
@@ -168,7 +168,9 @@ def _above(low: float, high: float, bound: float, wide: float, narrow: float) ->
     if bend * length <= FINE * (abs(early) + abs(late)) or steep * steep >= first * bend * (1.0 - FINE):
         return 0.0, math.nan, 0.0, 0.0
     rest = max(0.0, first - steep * steep / (2.0 * bend))
-    turns = low - steep / bend + math.sqrt(2.0 * rest / bend)  # the logarithm bends up before, and down after
+    turns = (
+        low - steep / bend + math.sqrt(2.0 * rest / bend)
+    )  # the logarithm is convex before, and concave after
     if turns <= low + fine:
         return 0.0, math.nan, 0.0, 0.0
     if turns >= high - fine or steeper * steeper <= last * bend:
@@ -188,8 +190,8 @@ def _most(
     n: int,
     work: Real,
 ) -> tuple[float, float, float]:
-    """No logarithm on the polygon is above this, and where what is above it is greatest; enough if it is surely not above what was found.
-    `bound`: it is not above that in any case."""
+    """An upper bound of all logarithms on the polygon, and where the bound is greatest; exact only if it may be above what was found.
+    `bound`: a known upper bound."""
     greatest, at_x, at_y = -math.inf, work[half, 0], work[half + 1, 0]
     if bound <= found + NEAR_BEST:
         return bound, at_x, at_y
@@ -211,7 +213,7 @@ def _most(
         if n == 0:
             return greatest, at_x, at_y
     if greatest == -math.inf:
-        # Every cut took only what is impossible away, and nothing is left: two lines that just do not reach what is tested.
+        # Every cut removed only impossible points, and nothing is left: two lines that narrowly miss their conditions.
         return greatest, at_x, at_y
     return max(bound, greatest), at_x, at_y
 
@@ -220,7 +222,7 @@ def _most(
 def _level_above(
     pair: Pair, join: Join, sides: int, x: float, y: float, work: Real
 ) -> tuple[float, float, float]:
-    """What is above the logarithm of the product at two times, and its derivatives; where it is −∞, to which side a zero factor grows."""
+    """The upper bound of the product's logarithm at two times, and its derivatives; where it is −∞, to which side a zero factor grows."""
     left, k, right, j = pair
     zero = instant(pair)
     wide, narrow = ordered(left.tolerance[k], right.tolerance[j])

@@ -1,11 +1,11 @@
-"""When do two lines meet that only have to be near, and how likely? The polygon of `borders`, laid out once for a pair.
+"""When do two lines with only upper bounds meet, and how likely? The polygon of `borders`, laid out once for a pair.
 
 A join is *plain* if it only requires that differences are at most, or below, their bounds: no DISTANCE, no value conditions, no
-PROBABILITY. Then a pair has one piece, and each difference is one border. To hand lines and conditions over to a function takes as
-long as to cut a polygon, so they are looked at in one place (`lay_out`), and everything else goes by the numbers laid out.
+PROBABILITY. Then a pair has one piece, and each difference is one border. Passing lines and conditions to a function takes as
+long as cutting a polygon, so they are read in one place (`lay_out`), and everything else uses the numbers laid out.
 
-Rule 1  All numbers are those of `borders`, to the last bit: it does not matter which of the two is tested.
-Rule 2  A product of probabilities is at most its least factor: where one difference is as near as it ever is while the other is sure,
+Rule 1  All numbers are those of `borders`, to the last bit: both give the same result.
+Rule 2  A product of probabilities is at most its least factor: at a point where one difference is as small as possible and the other is sure,
         its probability is the best one. Its logarithm is concave and falls from the best instant to all sides, which is a corner
         or on an edge nearly always. Only pairs for which neither is so need a search of the whole polygon (`products`).
 """
@@ -40,16 +40,16 @@ A: Final = 0
 B: Final = 1
 C: Final = 2
 LIMIT: Final = (
-    3  # the difference is between −LIMIT and LIMIT, in millionths; ∞: it is level, and is so always
+    3  # the difference is between −LIMIT and LIMIT, in millionths; ∞: it is constant, and always holds
 )
 VALUES: Final = 4  # the size of the difference of the two values
 ROOM: Final = 5  # the sizes of the bound and the tolerances
 BOUND: Final = 6  # as in the query
-STRICT: Final = 7  # 1: LIMIT itself is left out
+STRICT: Final = 7  # 1: LIMIT itself is excluded
 LAID: Final = 8
 
 UNSETTLED: Final = -1.0
-"""What `plain_chance` says where the best instant has to be searched for."""
+"""The result of `plain_chance` if a search for the best instant is necessary."""
 
 STEPS: Final = 24
 """The most steps of a search along an edge."""
@@ -60,7 +60,7 @@ Times = tuple[int, int, int, int]
 
 @njit(**LOOP, forceinline=True)
 def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
-    """Write the borders of a pair down; says whether it can answer at all."""
+    """Write the borders of a pair; returns whether it can have an answer at all."""
     zero = instant(Pair(lines, k, lines, j))
     one, other = lines.tolerance[k], lines.tolerance[j]
     there = True
@@ -90,7 +90,7 @@ def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
 def plain_interval(
     laid: Real, differences: int, early: int, late: int, times: Times, w: int, work: Real
 ) -> tuple[bool, int, int]:
-    """Whether a pair answers with these lives, and from when until when, after its instant.
+    """Whether a pair has an answer with these lives, and from when until when, after its instant.
 
     `early` and `late`: how long before the instant the left and the right line were sent.
     """
@@ -119,7 +119,7 @@ def plain_chance(  # noqa: PLR0913 runs for every pair with a probability
     both: float,
     work: Real,
 ) -> float:
-    """The probability of a pair at its best instant; UNSETTLED: to be searched for. `both`: the two tolerances, above 0."""
+    """The probability of a pair at its best instant; UNSETTLED: needs a search. `both`: the two tolerances, above 0."""
     if differences > 2:
         return UNSETTLED
     half, n = _polygon(laid, differences, early, late, times, w, work)
@@ -138,7 +138,7 @@ def plain_chance(  # noqa: PLR0913 runs for every pair with a probability
         slack = TOUCH * (_size(laid, other, early, late, x, y) + MILLION * (laid[other, BOUND] + both))
         if limit < 0.0 or nearest[other] > limit + slack:
             continue
-        if this == 1:  # what was cut before is gone
+        if this == 1:  # earlier cuts are overwritten
             half, n = _polygon(laid, differences, early, late, times, w, work)
         half, n = clip(work, half, n, laid[other, A], laid[other, B], laid[other, C], -limit, limit, slack)
         if n == 0:
@@ -173,7 +173,7 @@ def _on_border(
     way_x, way_y = work[half, beside] - x, work[half + 1, beside] - y
     if by_x * (work[half, after] - x) + by_y * (work[half + 1, after] - y) > by_x * way_x + by_y * way_y:
         way_x, way_y = work[half, after] - x, work[half + 1, after] - y
-    # Along the edge the slope falls, from above zero to below: it is zero where the best instant is.
+    # Along the edge the slope falls from positive to negative: it is zero at the best instant.
     low, high, slope_low = 0.0, 1.0, by_x * way_x + by_y * way_y
     chance, by_x, by_y = _level(laid, x + way_x, y + way_y, wide, narrow)
     slope_high = min(by_x * way_x + by_y * way_y, -TINY) if chance > 0.0 else -slope_low
@@ -186,9 +186,9 @@ def _on_border(
         chance, by_x, by_y = _level(laid, to_x, to_y, wide, narrow)
         if chance > 0.0 and _rise(work, half, n, to_x, to_y, by_x, by_y) <= NEAR_BEST:
             return chance
-        # Where nothing is probable there is no slope: it is beyond the best instant, in any case.
+        # Where the probability is zero there is no slope: such a point is beyond the best instant.
         slope = by_x * way_x + by_y * way_y if chance > 0.0 else -slope_low
-        # An end that stays counts half the next time (the method of Illinois), else it would stay for ever.
+        # An end that does not move counts half the next time (the method of Illinois), else it would never move.
         if slope > 0.0:
             low, slope_low = share, slope
             slope_high = 0.5 * slope_high if side == 1 else slope_high
@@ -218,7 +218,7 @@ def _level(laid: Real, x: float, y: float, wide: float, narrow: float) -> tuple[
 
 @njit(**LOOP, forceinline=True)
 def _rise(work: Real, half: int, n: int, x: float, y: float, by_x: float, by_y: float) -> float:
-    """How much a tangent at (x, y) rises on the polygon: no logarithm is greater by more."""
+    """The greatest increase of a tangent at (x, y) on the polygon: no logarithm exceeds it."""
     rise = 0.0
     for i in range(n):
         rise = max(rise, by_x * (work[half, i] - x) + by_y * (work[half + 1, i] - y))
@@ -229,7 +229,7 @@ def _rise(work: Real, half: int, n: int, x: float, y: float, by_x: float, by_y: 
 def _polygon(
     laid: Real, differences: int, early: int, late: int, times: Times, w: int, work: Real
 ) -> tuple[int, int]:
-    """Put the polygon of a pair into `work`; the half in which it is, and its number of corners."""
+    """Put the polygon of a pair into `work`; returns its half of the array, and its number of corners."""
     x0, x1, y0, y1 = times
     if x0 >= x1 or y0 >= y1:
         return 0, 0
@@ -251,13 +251,13 @@ def _polygon(
 
 @njit(**LOOP, forceinline=True)
 def _size(laid: Real, i: int, early: int, late: int, x: float, y: float) -> float:
-    """How large the numbers are that went into a difference, for times of at most x and y."""
+    """How large the terms of a difference are, for times of at most x and y."""
     return laid[i, VALUES] + abs(laid[i, A]) * (x + early) + abs(laid[i, B]) * (y + late)
 
 
 @njit(**LOOP, forceinline=True)
 def _slack(laid: Real, i: int, early: int, late: int, x: float, y: float, work: Real) -> float:
-    """What touches the border of a difference, as `borders` has it."""
+    """The slack at the border of a difference, as in `borders`."""
     size = _size(laid, i, early, late, x, y) + laid[i, ROOM]
     return slack_of(size, abs(laid[i, A]) + abs(laid[i, B]), work)
 

@@ -1,20 +1,19 @@
-"""What is left of a pair's times: a convex polygon in the plane of the two times, cut by one straight border after another.
+"""The possible times of a pair: a convex polygon in the plane of the two times, cut by one straight border after another.
 
 A corner (x, y) is a time of the left line and one of the right line, in microseconds after an instant of the pair. The polygon
 begins as the two lives and the band |x − y| <= w, all of them whole microseconds and exact. A border is a·x + b·y + c between two
 limits; what is beyond is cut away (Sutherland and Hodgman), corner by corner.
 
-Rule 1  A corner beyond a border by no more than the border's `slack` stands on it, and is stored as it is. The slack is what rounding
-        can have done (`slack_of`): some last digits of the sizes that went into the border, and what the corners may be off by. Corners
-        of the beginning are exact; one that is cut is off by as much as the border's slack moves it along its edge, which is far where
+Rule 1  A corner beyond a border by no more than the border's `slack` is on it, and is stored unchanged. The slack is the possible rounding
+        error (`slack_of`): some last digits of the sizes of the border's terms, and the errors of the corners. The first corners
+        are exact; one that is cut has the error by which the border's slack moves it along its edge, which is large where
         the two are nearly parallel. The greatest of these, the `BLUR`, is carried along. So polygons that only touch are found, as
-        one point or a segment, exactly where fractions would find them, and what differs by more is different.
+        one point or a segment, exactly where exact fractions would find them, and larger differences are kept.
         Sizes are those of differences, never of the values themselves: two values of forty thousand millions are subtracted first.
-Rule 2  Polygons are closed. That a border itself is left out (`<`, the end of a life) matters only where nothing else is
+Rule 2  Polygons are closed. That a border itself is excluded (`<`, the end of a life) matters only if nothing else is
         left: a polygon satisfies a strict border if one of its corners is off it by more than the slack. By convexity a point
         that satisfies all strict borders exists if each is satisfied by some corner.
 Rule 3  Corners go counter-clockwise. Equal neighbours are stored once.
-
 Rule 4  No slack is above `TOUCH` of the sizes: where rounding could do more, corners are as good as anywhere on their edges. `bounds`
         relies on it.
 
@@ -32,12 +31,12 @@ from numba import njit
 from headwater.kernels.predict.geometry.shapes import LOOP, Real
 
 LAST_DIGITS: Final = 2.0**-48
-"""What rounding can do to a measure, of the sizes that went into it: a dozen roundings of 2^-53 each, and some to spare."""
+"""The possible rounding error of a measure, relative to the sizes of its terms: a dozen roundings of 2^-53 each, and some margin."""
 TOUCH: Final = 2.0**-36
 TINY: Final = 1e-100
 """The slack where all numbers are zero."""
 TOUCH_US: Final = 1e-3
-"""Times nearer than this, in microseconds, are one: what a cut at a life's end may be off by."""
+"""Times nearer than this, in microseconds, are one: the possible error of a cut at a life's end."""
 
 ROWS: Final = 6
 MEASURE: Final = 4
@@ -46,13 +45,13 @@ BLUR: Final = 5
 
 @njit(**LOOP, forceinline=True)
 def slack_of(size: float, steep: float, work: Real) -> float:
-    """What touches a border of such sizes, |a| + |b| being `steep`, of the polygon as it is now."""
+    """The slack of a border of such sizes, |a| + |b| being `steep`, of the present polygon."""
     return min(LAST_DIGITS * size + steep * work[BLUR, 0], TOUCH * size) + TINY
 
 
 @njit(**LOOP, forceinline=True)
 def put(work: Real, half: int, n: int, x: float, y: float) -> int:
-    """Append a corner unless it is the last one again; the number of corners."""
+    """Append a corner unless it equals the last one; returns the number of corners."""
     if n > 0 and work[half, n - 1] == x and work[half + 1, n - 1] == y:
         return n
     work[half, n] = x
@@ -62,7 +61,7 @@ def put(work: Real, half: int, n: int, x: float, y: float) -> int:
 
 @njit(**LOOP, forceinline=True)
 def closed(work: Real, half: int, n: int) -> int:
-    """The number of corners without a last one that is the first again."""
+    """The number of corners without a last one that equals the first."""
     if n > 1 and work[half, n - 1] == work[half, 0] and work[half + 1, n - 1] == work[half + 1, 0]:
         return n - 1
     return n
@@ -70,12 +69,12 @@ def closed(work: Real, half: int, n: int) -> int:
 
 @njit(**LOOP)
 def band(work: Real, x0: int, x1: int, y0: int, y1: int, w: int) -> int:
-    """Put the polygon x0 <= x <= x1, y0 <= y <= y1, |x − y| <= w into the first half; the number of corners."""
+    """Put the polygon x0 <= x <= x1, y0 <= y <= y1, |x − y| <= w into the first half; returns the number of corners."""
     work[BLUR, 0] = 0.0
     x0, x1, y0, y1 = max(x0, y0 - w), min(x1, y1 + w), max(y0, x0 - w), min(y1, x1 + w)
     if x0 > x1 or y0 > y1:
         return 0
-    # Now the corners (x0, y0) and (x1, y1) are within the band; of the other two it may cut off a triangle each.
+    # Now the corners (x0, y0) and (x1, y1) are within the band; it may cut off a triangle at each of the other two.
     n = put(work, 0, 0, x0, y0)
     if x1 - y0 > w:
         n = put(work, 0, n, y0 + w, y0)
@@ -93,7 +92,7 @@ def band(work: Real, x0: int, x1: int, y0: int, y1: int, w: int) -> int:
 
 @njit(**LOOP, forceinline=True)
 def measure(work: Real, half: int, n: int, a: float, b: float, c: float) -> tuple[float, float]:
-    """Write a·x + b·y + c of each corner beside it; the least and the greatest."""
+    """Write a·x + b·y + c of each corner next to it; returns the least and the greatest."""
     low, high = math.inf, -math.inf
     for i in range(n):
         value = a * work[half, i] + b * work[half + 1, i] + c
@@ -105,10 +104,10 @@ def measure(work: Real, half: int, n: int, a: float, b: float, c: float) -> tupl
 
 @njit(**LOOP)
 def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: float) -> int:
-    """Write into the other half what has sign·measure <= sign·limit; the number of corners. Corners are measured."""
+    """Write the part with sign·measure <= sign·limit into the other half; returns the number of corners. Corners are measured."""
     other = 2 - half
     m = 0
-    far = 0.0  # how far a corner goes along its edge, for each unit that its measure is off
+    far = 0.0  # how far a corner moves along its edge, for each unit of error of its measure
     last_x, last_y = work[half, n - 1], work[half + 1, n - 1]
     last = sign * (work[MEASURE, n - 1] - limit)
     for i in range(n):
@@ -139,7 +138,7 @@ def farthest(work: Real, half: int, n: int) -> tuple[float, float]:
 def clip(  # noqa: PLR0913 runs for every border of every pair
     work: Real, half: int, n: int, a: float, b: float, c: float, low: float, high: float, slack: float
 ) -> tuple[int, int]:
-    """Cut away what is not low <= a·x + b·y + c <= high; the half in which the rest is, and its number of corners."""
+    """Cut away what is not low <= a·x + b·y + c <= high; returns the half with the rest, and its number of corners."""
     least, most = measure(work, half, n, a, b, c)
     if least > high + slack or most < low - slack:
         return half, 0
@@ -178,7 +177,7 @@ def extent(work: Real, half: int, n: int) -> tuple[float, float, float, float]:
 
 @njit(**LOOP)
 def corners(work: Real, half: int, n: int) -> tuple[int, int]:
-    """Keep only real corners, no neighbours that are one point and none on a straight edge; how many, and which is leftmost."""
+    """Keep only real corners, no equal neighbours and none on a straight edge; returns how many, and which is leftmost."""
     near = TOUCH_US
     for i in range(n):
         near = max(near, TOUCH * max(abs(work[half, i]), abs(work[half + 1, i])))

@@ -3,14 +3,14 @@
 The density of a difference's error is log-concave, so P(|d + E| <= K) is log-concave in d, and so is the product of all dimensions as a
 function of the two times. Its logarithm g is concave: where it reaches log p is a convex set, and every tangent of g is above g.
 
-Rule 1  The largest value is found by cutting: at the centre of what is left of the polygon the tangent says on which side nothing
-        better can be; a cut takes away a third or more. The tangents' greatest value on the polygon bounds what can still be found;
-        the search ends when this is within `NEAR_BEST` of the best found: the probability emitted is right to that. Where the
+Rule 1  The largest value is found by cutting: at the centre of what is left of the polygon the tangent tells on which side nothing
+        better can be; a cut removes a third or more. The tangents' greatest value on the polygon bounds what can still be found;
+        the search ends when this is within `NEAR_BEST` of the best found, which is the precision of the emitted probability. If the
         question is only whether p is reached, it ends as soon as that is clear, or within `NEAR_LEVEL`.
-Rule 2  Begin and end are found from outside. The polygon's extreme corner is followed toward a point inside the set (Newton's steps
+Rule 2  Begin and end are found from outside. The polygon's extreme corner is moved toward a point inside the set (Newton's steps
         on a concave function stop short of the border, never beyond) and the tangent there cuts the corner off. Corner and border
-        close in on the extreme; the search ends when they differ by less than `NEAR_US`.
-Rule 3  P(|d + E| >= K) is log-concave on one side of zero only where Δ <= K, or beyond Δ − K: products with such factors are for `peaks`.
+        converge to the extreme; the search ends when they differ by less than `NEAR_US`.
+Rule 3  P(|d + E| >= K) is log-concave on one side of zero only where Δ <= K, or beyond Δ − K: `peaks` handles products with such factors.
 
 Memory  Works on the polygon in `work`, and destroys it.
 """
@@ -101,7 +101,7 @@ def best(
             greatest, at_x, at_y = here, top_x, top_y
         if bound <= greatest + near or bound < threshold or greatest >= 0.5 * (bound + threshold):
             break
-        # Deeper than through the centre, if the tangent says so.
+        # Deeper than through the centre, if the tangent allows it.
         low = 0.0 if g == -math.inf else max(0.0, greatest - g)
         half, n = clip(work, half, n, by_x, by_y, -(by_x * x + by_y * y), low, math.inf, 0.0)
         if n == 0 or (by_x == 0.0 and by_y == 0.0):
@@ -191,7 +191,7 @@ def _tangent(work: Real, half: int, n: int, by_x: float, by_y: float, x: float, 
 
 @njit(**LOOP)
 def centre(work: Real, half: int, n: int) -> tuple[float, float]:
-    """The centre of gravity; of a polygon that is hardly an area, the mean of its corners."""
+    """The centre of gravity; of a polygon with hardly any area, the mean of its corners."""
     from_x, from_y = work[half, 0], work[half + 1, 0]
     area, x, y, mean_x, mean_y, size = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
@@ -214,7 +214,7 @@ def centre(work: Real, half: int, n: int) -> tuple[float, float]:
 def highest(
     work: Real, half: int, n: int, by_x: float, by_y: float, x: float, y: float
 ) -> tuple[float, float, float]:
-    """How much a tangent at (x, y) rises on the polygon, and the corner at which it does."""
+    """The greatest increase of a tangent at (x, y) on the polygon, and its corner."""
     top, top_x, top_y = -math.inf, x, y
     for i in range(n):
         rise = by_x * (work[half, i] - x) + by_y * (work[half + 1, i] - y)

@@ -7,12 +7,12 @@ A comparator with a bound K allows the difference d = left − right a few range
     =       K−Δ .. K+Δ      −K−Δ .. −K+Δ           (one piece if K = 0)
     <>      out .. ∞        −∞ .. −out     −in .. in      (two pieces if K = 0)
 
-Rule 1  Δ is the sum of the tolerances under MAY and MUST, 0 for the lines as they are; B, in and out are K with Δ on the side that
-        the certainty says. Under PROBABILITY B is the bound at which p is reached.
+Rule 1  Δ is the sum of the tolerances under MAY and MUST, 0 under LINE; B, in and out are K with Δ added or subtracted as
+        the certainty requires. Under PROBABILITY B is the bound at which p is reached.
 Rule 2  Where two pieces would touch or overlap, the first takes all and the others are empty.
-Rule 3  `=` is never sure, and never probable, where there is a tolerance; `<>` is always possible and almost sure there.
+Rule 3  With a tolerance, `=` is never sure, and never probable; `<>` is always possible and almost sure.
 Rule 4  A condition on one value has the ranges of a comparison: `<>` two pieces (above, below), all others one.
-Rule 5  < and > and <> leave out the ends of their ranges (`strict`), but not where a probability decides: it does not jump.
+Rule 5  < and > and <> exclude the ends of their ranges (`strict`), but not where a probability decides: it is continuous.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOISE: Final = 2.0**-50
 """A bound less its tolerances is zero if it is below this share of them: 0.3 − 0.1 − 0.2 is not negative."""
 
 Range = tuple[bool, float, float, bool]
-"""Whether there is such a piece; its ends, which may be infinite; whether the ends are left out."""
+"""Whether there is such a piece; its ends, which may be infinite; whether the ends are excluded."""
 
 
 @njit(**LOOP)
@@ -65,7 +65,7 @@ def value_pieces(comparator: int) -> int:
 
 @njit(**LOOP, forceinline=True)
 def is_strict(comparator: int) -> bool:
-    """Whether a comparator leaves out the ends of its ranges."""
+    """Whether a comparator excludes the ends of its ranges."""
     return comparator in (LESS, GREATER, DIFFERENT)
 
 

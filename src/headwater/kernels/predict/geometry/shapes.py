@@ -1,7 +1,7 @@
-"""Lines and the conditions on them, as the compiled loops take them.
+"""Lines and the conditions on them, in the form of the compiled loops.
 
-A line is the promise of one update: values that move evenly, within a tolerance, over a life. A join is all that is tested of
-two lines at once, a single all that is tested of one. Loops take them as named tuples of arrays; nothing here computes.
+A line is the promise of one update: values that move evenly, within a tolerance, over a life. A join is all conditions on
+two lines together, a single all conditions on one. Loops take them as named tuples of arrays; nothing here computes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
 LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
-"""How the loops of the geometry are compiled: none of them makes an array, so none counts references to one."""
+"""How the loops of the geometry are compiled: none of them allocates an array, so none counts references to one."""
 
 
 class Lines(NamedTuple):
-    """One row a line: f(t) = value + slope·(t − t0)/1e6 in each dimension, believed on [start, end).
+    """One row a line: f(t) = value + slope·(t − t0)/1e6 in each dimension, valid on [start, end).
 
     `start` is below `t0` only for lives that were extended backwards. Times in microseconds, slopes per second.
     """
@@ -35,7 +35,7 @@ class Lines(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two lines that may answer together: line `k` of the left ones and line `j` of the right ones."""
+    """Two lines that may have an answer together: line `k` of the left ones and line `j` of the right ones."""
 
     left: Lines
     k: int
@@ -44,9 +44,9 @@ class Pair(NamedTuple):
 
 
 class Join(NamedTuple):
-    """What is tested of a left and a right line: differences of dimensions, a distance, and conditions on each alone.
+    """The conditions on a left and a right line: differences of dimensions, a distance, and conditions on each alone.
 
-    `distance` is NaN where none is tested. `p` belongs to PROBABILITY. Arrays of one kind of condition have one length, which
+    `distance` is NaN if there is none. `p` belongs to PROBABILITY. Arrays of one kind of condition have one length, which
     may be 0.
     """
 
@@ -68,7 +68,7 @@ class Join(NamedTuple):
 
 
 class Single(NamedTuple):
-    """What is tested of one line alone."""
+    """The conditions on one line alone."""
 
     dimension: Whole
     comparator: Whole

@@ -1,13 +1,13 @@
-"""When is one line where it is tested to be? Conditions on a value alone.
+"""When does one line satisfy conditions on its values?
 
 Rule 1  Each condition leaves an interval of the line's life, in closed form; `<>` has a piece above and one below.
 Rule 2  Under PROBABILITY the product over the dimensions must reach p, taken as independent; the conditions on one dimension
-        are one interval. Each factor is a concave line of straight parts, so the logarithm of the product is concave: Newton's
-        steps from outside never go too far, and one that finds the product falling has proved that there is nothing. Ends are
+        are one interval. Each factor is concave and piecewise linear, so the logarithm of the product is concave: Newton's
+        steps from outside never go too far, and one that finds the product falling has proved that there is no answer. Ends are
         right to a thousandth of a microsecond.
-Rule 3  What only touches, and what is strict, is decided as in `polygons`: by what rounding can have done. A line that is level is compared as
-        the float that it is; only with a bound that a probability makes it has a slack.
-Rule 4  A value is measured from its bound, so nothing hangs on how far from zero the two are; both are decimals (`decimals`).
+Rule 3  Touching and strict borders are decided as in `polygons`, by the possible rounding error. A line without slope is compared
+        exactly; only a bound that a probability makes has a slack.
+Rule 4  A value is measured from its bound, so the result does not depend on their distance from zero; both are decimals (`decimals`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float,
     end = high
     if low >= high:
         return False, 0.0, 0.0
-    # What the two times may be off by, once they were cut.
+    # The possible error of the two times after a cut.
     blur_low, blur_high = 0.0, 0.0
     rest = piece
     for i in range(len(single.bound)):
@@ -105,7 +105,7 @@ def best_chance(lines: Lines, k: int, single: Single, low: float, high: float) -
 def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, float]:
     """The product of the dimensions' probabilities at a time, and the derivative of its logarithm; tolerance above 0.
 
-    Where the product is 0, the derivative says only to which side it grows.
+    Where the product is 0, the derivative only tells to which side it grows.
     """
     tolerance = lines.tolerance[k]
     product, slope = 1.0, 0.0
@@ -128,9 +128,9 @@ def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, fl
 
 @njit(**LOOP)
 def _interval(single: Single, i: int) -> tuple[bool, float, float]:
-    """Between which values all conditions on the dimension of condition `i` hold, emitted with the first of them.
+    """The range of values in which all conditions on the dimension of condition `i` hold, given for the first of them.
 
-    Not at all where one needs a single value; with the others there is nothing more to ask.
+    No range if a condition requires a single value; for later conditions there is nothing left to test.
     """
     low, high = -math.inf, math.inf
     for other in range(len(single.bound)):
@@ -152,7 +152,7 @@ def _interval(single: Single, i: int) -> tuple[bool, float, float]:
 def _limits(
     lines: Lines, k: int, single: Single, i: int, piece: int
 ) -> tuple[bool, float, float, float, float, bool, float]:
-    """Condition `i` as slope·x + c between two limits, in millionths; whether these are left out; the sizes at x = 0."""
+    """Condition `i` as slope·x + c between two limits, in millionths; whether these are excluded; the sizes at x = 0."""
     value, slope = lines.values[k, single.dimension[i]], lines.slopes[k, single.dimension[i]]
     tolerance, bound, comparator = lines.tolerance[k], single.bound[i], single.comparator[i]
     if slope == 0.0:
@@ -168,7 +168,7 @@ def _limits(
 def level_holds(
     value: float, comparator: int, bound: float, certainty: int, p: float, tolerance: float, piece: int
 ) -> bool:
-    """Whether a line that is level satisfies a piece of a condition, all of its life."""
+    """Whether a line without slope satisfies a piece of a condition, all of its life."""
     if certainty == PROBABILITY and tolerance > 0.0:
         there, low, high, _ = value_range(comparator, 0.0, certainty, p, tolerance, piece)
         room = TOUCH * (abs(value - bound) + tolerance)
@@ -179,7 +179,7 @@ def level_holds(
 
 @njit(**LOOP, forceinline=True)
 def _slack(size: float, slope: float, time: float, blur: float) -> float:
-    """What touches at a time that may be off by `blur`."""
+    """The slack at a time with an error of up to `blur`."""
     size += abs(slope * time)
     return min(LAST_DIGITS * size + abs(slope) * blur, TOUCH * size) + TINY
 

@@ -1,15 +1,15 @@
-"""Which lines are stored when there is room for n and no more?
+"""Which lines are stored if there is room for only n?
 
-Rule 1  An update cuts its sensor's former line, whatever becomes of itself. Then lines that nothing can match any more, those with
+Rule 1  An update cuts its sensor's former line, even if the update itself is refused. Then lines that nothing can match any more, those with
         end + w before the update, are purged. Only if n lines are still stored, one is given up.
 Rule 2  LEAST: of the stored ones and the new one that of the least contribution (see `contribution`); OLDEST: the stored one of the
         earliest update; RANDOM: any stored one, chosen by a hash of seed, key and time of the new update, so that no
         generator has a state; NEWEST: the new one. Ties: the earlier update, the smaller key, the earlier in the stream.
-Rule 3  The life of a line given up goes to the neighbour of its sensor that errs less in its place (both alike: the former), or to the
-        only one there is: that one's life now reaches from its own start to the other's end, or from the other's
+Rule 3  The life of a line given up goes to the neighbour of its sensor with the smaller error in its place (the former if equal), or to the
+        only neighbour: that one's life now extends from its own start to the other's end, or from the other's
         start to its own end, a silence between them (at most w, or the former were purged) included. The new line counts as a
         neighbour. An empty life goes nowhere, nor does that of a refused update.
-Rule 4  Only while the lines of a sensor have neighbours are they worth less than infinity, so the last one of each is the last to go.
+Rule 4  Lines are worth less than infinity only while their sensor has neighbours of them, so the last line of each sensor is given up last.
 
 Cost    O(log n) an update for LEAST and OLDEST, O(1) beside purging for NEWEST, O(n) for RANDOM.
 """
@@ -46,7 +46,7 @@ STORED: Final = 0  # lines stored now
 NUMBER: Final = 1  # updates seen so far
 GIVEN_UP: Final = 2
 HANDED_ON_US: Final = 3
-EVENTS: Final = 4  # events written down
+EVENTS: Final = 4  # events recorded
 COUNTS: Final = 5
 
 
@@ -129,7 +129,7 @@ def _purge(buffer: Buffer, now: int) -> None:
 
 @njit(**LOOP)
 def _insert(buffer: Buffer, updates: Updates, i: int, slot: int) -> None:
-    """Put an update in as the last line of its sensor."""
+    """Store an update as the last line of its sensor."""
     code, counts = updates.key[i], buffer.counts
     former = buffer.last[code]
     fill(buffer.lines, buffer.key, buffer.stored, slot, updates, i)
@@ -149,7 +149,7 @@ def _insert(buffer: Buffer, updates: Updates, i: int, slot: int) -> None:
 
 @njit(**LOOP)
 def _give_up(buffer: Buffer, victim: int, fresh: int, now: int) -> None:
-    """Remove a line and hand its life on; `fresh` is the new line, of which nothing has been emitted yet."""
+    """Remove a line and pass its life to a neighbour; `fresh` is the new line, of which nothing has been emitted yet."""
     lines, counts = buffer.lines, buffer.counts
     counts[GIVEN_UP] += 1
     if victim != fresh:
@@ -174,7 +174,7 @@ def _give_up(buffer: Buffer, victim: int, fresh: int, now: int) -> None:
 
 @njit(**LOOP)
 def _remove(buffer: Buffer, slot: int) -> None:
-    """Take a line out; its neighbours become neighbours of one another."""
+    """Remove a line; its neighbours become neighbours of one another."""
     counts = buffer.counts
     before, after = buffer.before[slot], buffer.after[slot]
     buffer.stored[slot] = False
@@ -194,7 +194,7 @@ def _remove(buffer: Buffer, slot: int) -> None:
 
 @njit(**LOOP)
 def _weigh(buffer: Buffer, slot: int) -> None:
-    """Work out anew what a line is worth."""
+    """Compute again what a line is worth."""
     if buffer.rules[POLICY] == LEAST:
         buffer.worth[slot] = contribution(buffer.lines, slot, buffer.before[slot], buffer.after[slot])
         move(buffer.by_worth, buffer.counts[STORED], slot)
@@ -207,7 +207,7 @@ def _has_order(buffer: Buffer) -> bool:
 
 @njit(**LOOP)
 def _any_of(buffer: Buffer, identity: int, now: int) -> int:
-    """The stored line with the least hash of its number, salted with the new update: any one, but always the same one."""
+    """The stored line with the least hash of its number, salted with the new update: an arbitrary one, but always the same."""
     salt = next_of_splitmix64(
         next_of_splitmix64(next_of_splitmix64(np.uint64(buffer.rules[SEED])) ^ np.uint64(identity))
         ^ np.uint64(now)

@@ -1,13 +1,13 @@
 """How much worse would a sensor be known without one of its updates?
 
 The contribution of an update is the smaller of ∫|f − f_previous| and ∫|f − f_next| over its life, summed over the dimensions, in
-value · seconds: what its better neighbour would err in its place. A sensor's last update is worth more than any number.
+value · seconds: the error of its better neighbour in its place. A sensor's last update is worth more than any number.
 
-Rule 1  The size is taken inside the integral: lines that cross in the middle of the life err, though their areas cancel
+Rule 1  The size is taken inside the integral: lines that cross in the middle of the life have an error, though their areas cancel
         (the paper takes |∫ …|, which is 0 for them).
 Rule 2  Closed form: with the differences a and b at the two ends of a life of L seconds the integral is L·|a + b|/2, or
         L·(a² + b²)/(2(|a| + |b|)) if they differ in sign.
-Rule 3  An integral beyond all numbers is the greatest number: only a sensor's last update is worth infinitely much.
+Rule 3  An integral that overflows is the greatest number: only a sensor's last update is worth infinitely much.
 Source  Prediction-based monitoring, section 4.2.2; symbols: e_k^{k−1}, e_k^{k+1} -> `erring`, C_tp -> `contribution`.
 """
 

@@ -1,8 +1,8 @@
-"""What the line store takes and what it emits: updates come in, events of lines go out.
+"""Input and output of the line store: updates come in, events of lines go out.
 
 ADD      a line is put into a slot, with its life.
-LIFE     a stored line has another life: cut by the next update of its sensor, or longer, since it covers for one given up.
-GIVE_UP  a line is removed because the buffer was full; the life emitted is the one that it had until then.
+LIFE     the life of a stored line changes: cut by the next update of its sensor, or longer, since it covers for one given up.
+GIVE_UP  a line is removed because the buffer was full; the life in the event is the one that it had until then.
 PURGE    a line is removed because nothing can match it any more.
 """
 
@@ -30,7 +30,7 @@ EVENT_COLUMNS: Final = 5
 
 
 class Updates(NamedTuple):
-    """Updates of one source in stream order: what sensors say of themselves. All are clean: no NaN, tolerance >= 0, heartbeat > 0.
+    """Updates of one source in stream order. All are valid: no NaN, tolerance >= 0, heartbeat > 0.
 
     `key` int64[n] is the sensor's code, `t0` int64[n] the time in µs, `values` and `slopes` (per second) float64[n, d],
     `tolerance` float64[n], `heartbeat_us` int64[n].
@@ -45,10 +45,10 @@ class Updates(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """What a buffer must know of the sensors, by code: only their order and what they are called, not which came first.
+    """What a buffer must know of the sensors, by code: only their order and identity, not which came first.
 
     `rank` int64[codes]: in the order of the keys (two codes always compare the same way, however many others come between).
-    `identity` int64[codes]: a hash of the key, or the key itself where it is a number. RANDOM goes by it.
+    `identity` int64[codes]: a hash of the key, or the key itself if it is a number. RANDOM uses it.
     """
 
     rank: Whole
@@ -57,7 +57,7 @@ class Keys(NamedTuple):
 
 @njit(**LOOP, inline="always")
 def note(events: Whole, at: int, what: int, slot: int, start: int, end: int, when: int) -> int:
-    """Write down an event; returns where the next one goes."""
+    """Record an event; returns the place of the next one."""
     events[at, WHAT] = what
     events[at, LINE] = slot
     events[at, START] = start

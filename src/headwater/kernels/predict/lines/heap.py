@@ -1,8 +1,8 @@
-"""Which of the stored lines comes first, when what they are ordered by changes all the time?
+"""Which of the stored lines comes first, if their sort keys change all the time?
 
-A binary heap of slots that knows where each slot stands, so that a line whose life or worth has changed is moved, and one that
-is gone is taken out, in O(log n). Lines are ordered by a number of their own (`first`), then update time, key, number in the
-stream: a total order, so that what comes first never depends on how the heap came about.
+A binary heap of slots with the place of each slot, so that a line whose life or worth has changed is moved, and one that
+is removed is taken out, in O(log n). Lines are ordered by a number of their own (`first`), then update time, key, number in the
+stream: a total order, so that the first line does not depend on the history of the heap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 
 
 class Heap(NamedTuple):
-    """`slots` int64[n]: the heap; `place` int64[slots]: where each stands. By slot: `first` (int64 or float64), `t0`, `number`,
+    """`slots` int64[n]: the heap; `place` int64[slots]: the place of each. By slot: `first` (int64 or float64), `t0`, `number`,
     `key`, whose `rank` is given by key."""
 
     slots: Whole
@@ -53,7 +53,7 @@ def put(heap: Heap, size: int, slot: int) -> None:
 
 @njit(**LOOP)
 def take(heap: Heap, size: int, slot: int) -> None:
-    """Take a line out of a heap of `size`."""
+    """Remove a line from a heap of `size`."""
     at = heap.place[slot]
     moved = heap.slots[size - 1]
     if moved != slot:
@@ -65,7 +65,7 @@ def take(heap: Heap, size: int, slot: int) -> None:
 
 @njit(**LOOP)
 def move(heap: Heap, size: int, slot: int) -> None:
-    """Find a line's place again after a change of what it is ordered by."""
+    """Find a line's place again after its sort key has changed."""
     _up(heap, heap.place[slot])
     _down(heap, size, heap.place[slot])
 

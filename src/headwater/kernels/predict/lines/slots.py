@@ -1,4 +1,4 @@
-"""Lines in slots: how an update becomes a line, and what happens to lines where the store has no bound.
+"""Lines in slots: how an update becomes a line, and what happens to lines in a store without a bound.
 
 Rule 1  A line lives from its update until the next one of its sensor, or until its heartbeat has run out; of two updates at one
         time the later one in the stream has the life and the other's is empty.
@@ -17,7 +17,7 @@ from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Whole
 from headwater.kernels.predict.lines.events import ADD, LIFE, Updates, note
 
 NEVER: Final = 2**62
-"""No life ends later: room is left to add a window."""
+"""No life ends later: a window can be added without overflow."""
 
 
 @njit(**LOOP)
@@ -46,7 +46,7 @@ def follow(
 
 @njit(**LOOP)
 def fill(lines: Lines, key: Whole, stored: NDArray[np.bool_], slot: int, updates: Updates, i: int) -> None:
-    """Write an update into a slot, with the life it has if its sensor never says anything again."""
+    """Write an update into a slot, with the life it has if its sensor sends nothing more."""
     t0 = updates.t0[i]
     heartbeat = updates.heartbeat_us[i]
     lines.t0[slot] = lines.start[slot] = t0

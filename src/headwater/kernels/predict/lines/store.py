@@ -1,16 +1,16 @@
-"""What does each sensor's line say, from when until when? The updates of one source, as lines in slots.
+"""What is each sensor's line, from when until when? The updates of one source, as lines in slots.
 
-Rule 1  A step takes updates in stream order and emits what happens to lines, in order (see `events`): for each update LIFE of
+Rule 1  A step takes updates in stream order and emits the events of lines, in order (see `events`): for each update LIFE of
         its sensor's former line if that is cut, with a buffer PURGE of what is over, GIVE_UP and LIFE of the line that covers
         for it, then ADD of itself unless it is refused. Last comes PURGE of lines with end + w < watermark.
-Rule 2  A slot that is freed is used again only in a later step: whoever reads the events of a step finds every line they speak of, with
-        the life that it had last; the lives in between are in the events.
+Rule 2  A slot that is freed is used again only in a later step: a reader of a step's events finds every line they refer to, with
+        its last life; the lives in between are in the events.
 Rule 3  How the updates are cut into steps changes neither lives nor what is given up, only when a line is purged.
-Rule 4  A step changes nothing that it was given.
+Rule 4  A step changes none of its arguments.
 
 Memory  Without a buffer: the open line of each sensor and those closed or run out less than w before the watermark. With
         a buffer: at most n lines. Slots are as many as these and the updates of the largest step since there were none,
-        at most, until somebody needs a state without the empty ones (`save`). A step copies the slots in use, so many small
+        at most, until the state is saved without the empty ones (`save`). A step copies the slots in use, so many small
         steps cost more than one.
 """
 
@@ -44,11 +44,11 @@ _SMALLEST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class LineState:
-    """Lines by slot; a slot that is not `stored` may hold what was there before.
+    """Lines by slot; a slot that is not `stored` may hold a former line.
 
     `key` int64[slots] is the code of a line's sensor. `last` int64[codes] is the slot of a sensor's last line, or -1. With a
     buffer also, by slot: `before` and `after`, the neighbours of the same sensor or -1; `number`, the update's place in the
-    stream; `worth`, its contribution (LEAST only). `count` is the number of updates seen, `handed_on_us` how much life was handed on.
+    stream; `worth`, its contribution (LEAST only). `count` is the number of updates seen, `handed_on_us` how much life was passed to neighbours.
     """
 
     lines: Lines
@@ -65,9 +65,9 @@ class LineState:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What a step did: `events` int64[m, 5]; updates given up, refused ones included; whole seconds of life handed on.
+    """The results of a step: `events` int64[m, 5]; updates given up, refused ones included; whole seconds of life passed to neighbours.
 
-    Seconds of all steps add up to those of all the life handed on: a part of one is emitted when it has become whole.
+    Seconds of all steps add up to those of all lives passed on: a fraction is emitted when it has become whole.
     """
 
     events: Whole
@@ -104,7 +104,7 @@ class LineStore:
     ) -> tuple[LineState, Happened]:
         """Take updates, none of them before an earlier step's, and let time pass until `watermark`.
 
-        `keys` matters to a buffer only; without it keys are ordered, and known, by their codes.
+        `keys` matters to a buffer only; without it keys are ordered by, and identified with, their codes.
         """
         if not len(updates.t0) and not self._due(state, watermark).any():
             return state, Happened(np.empty((0, EVENT_COLUMNS), np.int64))
@@ -118,7 +118,7 @@ class LineStore:
         return state.lines
 
     def save(self, state: LineState, codes: Whole) -> dict[str, Any]:
-        """The stored lines without gaps between them (see `slots_without_gaps`), of sensors with these codes, which get the codes 0, 1, …."""
+        """The stored lines without gaps between them (see `slots_without_gaps`), of sensors with these codes, which become the codes 0, 1, …."""
         slots, place = np.flatnonzero(state.stored), slots_without_gaps(state)
         saved: dict[str, Any] = {name: column[slots] for name, column in state.lines._asdict().items()}
         for name in self._columns:
@@ -137,7 +137,7 @@ class LineStore:
         }
 
     def load(self, saved: dict[str, Any]) -> LineState:
-        """The state as it was saved."""
+        """The saved state."""
         many, last = len(saved["key"]), saved["last"]
         empty = self._state(_room(many), len(last))
         empty.last[:] = last
@@ -166,7 +166,7 @@ class LineStore:
         return replace(state, count=state.count + many), Happened(np.concatenate([events, purged]))
 
     def _purge(self, state: LineState, watermark: Instant) -> Whole:
-        """Take out what is over; the events of it."""
+        """Remove what is over; returns the events of it."""
         slots = np.flatnonzero(self._due(state, watermark))
         state.stored[slots] = False
         of = state.key[slots]
@@ -224,7 +224,7 @@ class LineStore:
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        """What is known of a line beside what it says."""
+        """The further columns of a line."""
         return _BY_SLOT[:1] if self.buffer is None else _BY_SLOT
 
     def _state(self, slots: int, codes: int) -> LineState:
@@ -280,7 +280,7 @@ def _moved(slots: Whole, place: Whole) -> Whole:
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """The one layout for which the loops are compiled: arrays from bytes may not be written to, columns of tables have gaps."""
+    """The one layout for which the loops are compiled: arrays from bytes are read-only, columns of tables have gaps."""
     return np.require(column, requirements=["C", "W"])
 
 
@@ -290,6 +290,6 @@ def _heap(state: LineState, keys: Keys, first: NDArray[Any], room: int, slots: i
 
 
 def _room(slots: int) -> int:
-    """A little more, in eighths of a power of two: the arrays that others keep by slot then rarely change their length."""
+    """Slightly more, in eighths of a power of two: arrays with an entry for each slot then rarely change their length."""
     eighth = max(_SMALLEST, (1 << max(slots - 1, 0).bit_length()) // 8)
     return -(-slots // eighth) * eighth
