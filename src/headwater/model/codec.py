@@ -1,11 +1,11 @@
-"""Arrays and scalars to bytes and back: how state is saved, and rows travel.
+"""Arrays and scalars to bytes and back: how state is saved, and rows are sent.
 
 Rule 1  A tree is a dictionary of numpy arrays, numbers, strings, None, lists and dictionaries, nothing else: reading
         bytes from anywhere can give wrong values but never run code.
 Rule 2  The first bytes say which version wrote them. A version this code cannot read is a HostError with advice, and so
-        are bytes that are no tree at all: whatever the bytes, nothing else is raised.
+        are bytes that are not a tree at all: whatever the bytes, nothing else is raised.
 Rule 3  A checksum (CRC-32) covers all other bytes, so damaged ones are refused and never reach a kernel: compiled code
-        trusts the indices in its state. It is no seal: who means harm can compute it.
+        trusts the indices in its state. It does not protect against an attacker, who can compute it.
 
 Layout  `HW` + version + length of the header + checksum, the header (JSON: the tree with arrays replaced by
         references), then the arrays' bytes, each at a multiple of 8.
@@ -37,10 +37,10 @@ _START = _PREFIX.size + _CHECKSUM.size
 _ARRAY = "\x00array"
 _SAVED_KINDS = "biufS"
 _PLAIN = {str, int}
-"""Types of items that stand in a list as they are."""
+"""Types of items that are stored directly in a list."""
 
 _LARGE = 4096
-"""Bytes of an array from which on looking at it in its place is cheaper than a copy."""
+"""From so many bytes on, an array is read in place instead of copied."""
 
 Tree = dict[str, Any]
 Buffer = bytes | memoryview
@@ -80,7 +80,7 @@ def decode(data: bytes | memoryview) -> Tree:
 
 @contextmanager
 def readable(otherwise: str) -> Iterator[None]:
-    """Whatever goes wrong while saved bytes are taken apart is a HostError, with what goes wrong as its cause."""
+    """Turns any error while saved bytes are decoded into a HostError, with the original as its cause."""
     try:
         yield
     except HeadwaterError:
@@ -106,7 +106,7 @@ def column_tree(column: Column) -> Tree:
 
 
 def tree_rows(tree: Tree) -> Rows:
-    """Rows from their tree. A tree that is none of rows is a HostError too."""
+    """Rows from their tree; a HostError if it is not a tree of rows."""
     with readable("it holds no rows"):
         count = tree["count"]
         columns = {name: column_from_tree(saved, count) for name, saved in tree["columns"].items()}
@@ -114,7 +114,7 @@ def tree_rows(tree: Tree) -> Rows:
 
 
 def column_from_tree(saved: Tree, count: int) -> Column:
-    """A column of so many rows from its tree; ValueError and its like if it is none."""
+    """A column of so many rows from its tree; a ValueError or similar if it is not one."""
     kind, values, valid = ColumnType(saved["type"]), saved["values"], saved["valid"]
     _require(values.dtype == kind.dtype and values.shape == (count,))
     _require(valid is None or (valid.dtype == np.bool_ and valid.shape == (count,)))

@@ -1,8 +1,8 @@
-"""The two contracts of the house: kernels are hosted, protocols are driven. Both are pure.
+"""The two contracts: kernels are hosted, protocols are driven. Both are pure.
 
 A *kernel* is a continuous query as a function: (state, new rows, watermark) -> (new state, answers, how far they are
-complete). A *node* is network behaviour as a function: something happened, now -> things to do. Everything that touches a
-clock, a socket, a disk or Spark stands around them, so the same kernel gives the same answers in a plain loop and on a
+complete). A *node* is network behaviour as a function: something happened, now -> things to do. All code that uses a
+clock, a socket, a disk or Spark is outside them, so the same kernel gives the same answers in a plain loop and on a
 cluster, and the same node runs in a seeded simulator and on a real network.
 """
 
@@ -27,7 +27,7 @@ Stored_contra = TypeVar("Stored_contra", contravariant=True)
 Operators_contra = TypeVar("Operators_contra", contravariant=True)
 
 HIGHEST: Final = "most_"
-"""Counts whose names begin so are not added up: of those of all steps and zones the greatest is reported."""
+"""Counts whose names begin with this are not added up: the greatest of all steps and zones is reported."""
 
 RowCondition = Callable[[Rows], Mask]
 """A row-local condition over columns: true where it holds; NULL counts as false."""
@@ -50,8 +50,8 @@ class Saved:
     """A state ready to be written: plain values and arrays, and logs and stores, whose chunks and runs are written once.
 
     `values` must fit the codec (dictionaries of arrays, numbers, strings, lists). They are written at every step, so what
-    grows with the number of keys or rows belongs into a log or a store.
-    `holds_are_times`: whether what records of stores hold back is a time, or else the number of a row.
+    grows with the number of keys or rows belongs in a log or a store.
+    `holds_are_times`: whether `hold` of records in stores is a time, or else the number of a row.
     """
 
     values: dict[str, Any]
@@ -62,10 +62,10 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[State]):
-    """What one step gives.
+    """The results of one step.
 
     `complete_until`: no answer with an event time before it will follow (the output watermark).
-    `counts`: counts, by name (rows cut by LIMIT, objects given up), put together by the host with `add_counts`.
+    `counts`: counts, by name (rows cut by LIMIT, objects given up), which the host combines with `add_counts`.
     """
 
     state: State
@@ -75,7 +75,7 @@ class Step(Generic[State]):
 
 
 def add_counts(total: dict[str, int], counts: Mapping[str, int]) -> None:
-    """Put counts of one more step, or of one more zone, to those that there are."""
+    """Add the counts of one more step, or of one more zone, to a total."""
     for name, amount in counts.items():
         before = total.get(name, 0)
         total[name] = max(before, amount) if name.startswith(HIGHEST) else before + amount
@@ -86,7 +86,7 @@ class Kernel(Protocol[State]):
 
     Rows come in the stream's order, every one before `watermark` and none before the last watermark. Empty rows with a
     later watermark: time passes. `step` changes neither its state nor its rows: a host may run the same batch again.
-    A host looks into no state: to it, each kernel is a `Kernel[Any]`, to which it hands states of this kernel only.
+    A host does not read states: to it, each kernel is a `Kernel[Any]`, to which it passes only states of this kernel.
     """
 
     def start(self, since: Instant) -> State:
@@ -102,7 +102,7 @@ class Kernel(Protocol[State]):
         ...
 
     def load(self, saved: Saved, since: Instant) -> State:
-        """A saved state, possibly of other queries: what both have stays, new ones see rows from `since` on."""
+        """A saved state, possibly of other queries: queries in both keep their state, new ones see rows from `since` on."""
         ...
 
     def next_due(self, state: State) -> Instant:
@@ -113,25 +113,25 @@ class Kernel(Protocol[State]):
         ...
 
     def is_blank(self, state: State) -> bool:
-        """Whether it goes on, with rows that are still to come, as `start(BEGINNING)` would. False is always right."""
+        """Whether it behaves, with rows that are still to come, like `start(BEGINNING)`. False is always right."""
         ...
 
 
 @runtime_checkable
 class RecordsByKey(Protocol):
-    """A kernel that keeps few keys in `values` and makes a record of each only when they are many."""
+    """A kernel that saves few keys in `values` and makes one record for each key only when there are many."""
 
     def empty_stores(self) -> Mapping[str, KeyedStore]:
-        """The stores of many keys, without any."""
+        """The stores for many keys, empty."""
         ...
 
 
 @runtime_checkable
 class KernelByInterest(Kernel[State], Protocol[State]):
-    """A kernel that can keep the rows of many interests apart, by their column INTEREST_SERIAL, and answers as if each had a kernel of its own.
+    """A kernel that can separate the rows of many interests, by their column INTEREST_SERIAL, and answers as if each had a kernel of its own.
 
-    Rows come in order within each interest, and not before the watermark up to which that interest has been stepped. So an interest that
-    is new may bring rows from before the last watermark, and a watermark may be less than the last one.
+    Rows come in order within each interest, and not before the watermark up to which that interest has been stepped. So a new interest
+    may bring rows from before the last watermark, and a watermark may be less than the last one.
     """
 
     def due_interests(self, state: State, until: Instant) -> NDArray[np.int64]:
@@ -139,35 +139,35 @@ class KernelByInterest(Kernel[State], Protocol[State]):
         ...
 
     def split(self, state: State, interests: NDArray[np.int64]) -> tuple[State, State]:
-        """What is known of some interests, in rising order, and what is known of all others."""
+        """The state of some interests, in rising order, and the state of all others."""
         ...
 
 
 @runtime_checkable
 class StoringKernel(Kernel[Stored], Protocol[Stored]):
-    """A kernel that keeps rows for others to look at, and answers nothing itself."""
+    """A kernel that stores rows for others to read, and answers nothing itself."""
 
     def since(self, state: Stored, instant: Instant) -> Stored:
-        """Without rows that nobody needs any more: those before an instant may go."""
+        """The state after rows before an instant are no longer needed."""
         ...
 
 
 @runtime_checkable
 class StoreReader(Kernel[State], Protocol[State, Stored_contra]):
-    """A kernel that looks at rows which others keep. Time passes for it as far as its own rows and all that it looks at have come."""
+    """A kernel that reads rows stored by others. Time passes for it as far as its own rows and all stores that it reads are complete."""
 
     def with_stores(self, state: State, stores: Mapping[str, Stored_contra]) -> State:
-        """A state for one step, which is given what is kept of each source. The state after the step holds nothing of it."""
+        """The state for one step, with the stores of each source. The state after the step does not contain them."""
         ...
 
     def needs_since(self, state: State) -> Mapping[str, Instant]:
-        """From when on rows of each source may still be looked at."""
+        """From when on rows of each source may still be read."""
         ...
 
 
 @runtime_checkable
 class OperatedKernel(Kernel[State], Protocol[State, Operators_contra]):
-    """A kernel on whose answers a host runs operators within the same step, and to which it hands these as values."""
+    """A kernel on whose answers a host runs operators within the same step. The host passes them as values."""
 
     def with_operators(self, operators: Mapping[str, Operators_contra]) -> Kernel[State]:
         """The same kernel, with operators for some of its queries, by name."""
@@ -187,7 +187,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """An effect: hand a message to a neighbour."""
+    """An effect: send a message to a neighbour."""
 
     to: NodeId
     message: Message
@@ -195,14 +195,14 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """An effect: hand answers to the local user."""
+    """An effect: deliver answers to the local user."""
 
     answers: Answers
 
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """An effect: words to the local user of a subscription (it was dropped, its sensors are gone)."""
+    """An effect: a notice to the local user of a subscription (it was dropped, its sensors are gone)."""
 
     subscription: str
     error: HeadwaterError
@@ -210,7 +210,7 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An effect: note down a peer's mistake. What it sent was dropped, the node goes on."""
+    """An effect: record a peer's mistake. What it sent was dropped, the node continues."""
 
     peer: NodeId
     error: PeerError
@@ -222,12 +222,12 @@ Effect = Send | Deliver | Tell | Report
 class Node(Protocol):
     """A participant of a network. It has no clock: time is an argument, and it says when it wants to be woken.
 
-    What its own sensors and users say are messages too, with the node itself as their sender. A driver carries out the effects
-    only once the node's state is safe, so that a node that stops and starts again goes on from what it promised.
+    Input of its own sensors and users are messages too, with the node itself as their sender. A driver carries out the effects
+    only once the node's state is safe, so that a node that stops and starts again keeps its promises.
     """
 
     def receive(self, message: Message, sender: NodeId, now: Instant) -> list[Effect]:
-        """A neighbour sent something."""
+        """A message arrived from a neighbour."""
         ...
 
     def wake(self, now: Instant) -> list[Effect]:

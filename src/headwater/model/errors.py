@@ -1,4 +1,4 @@
-"""What can go wrong, said so that a person can act on it.
+"""What can go wrong, in words that a person can act on.
 
 A message says what is wrong, where, and what to do. The code is stable: it has a heading in
 `docs/reference/errors.md` and a golden test. Our own mistakes are assertions, never these.
@@ -17,7 +17,7 @@ MOST_QUOTED: Final = 200
 """Characters of a line of query text that are quoted around the place of an error."""
 
 LONGEST_LINE: Final = 1000
-"""Characters of one line of a message or of advice; of what is longer its beginning and its end are shown."""
+"""Characters of one line of a message or of advice; a longer one is shown without its middle."""
 
 MOST_SHOWN: Final = 50
 """Errors of one text that are shown in full; the others are counted."""
@@ -36,7 +36,7 @@ class Span:
 
 
 class HeadwaterError(Exception):
-    """Something a user, their data or their machine can put right."""
+    """Something a user can correct, in a text, in data or on a machine."""
 
     def __init__(self, code: str, message: str, *, advice: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -129,11 +129,11 @@ class DataError(HeadwaterError):
 
 
 class PeerError(HeadwaterError):
-    """A message from another node that makes no sense: log it, drop it, carry on."""
+    """An invalid message from another node: log it, drop it, continue."""
 
 
 class HostError(HeadwaterError):
-    """Spark, a broker or the file system does not do what is needed; the cause is chained."""
+    """Spark, a broker or the file system has failed; the cause is chained."""
 
 
 class LimitReached(HeadwaterError):  # noqa: N818

@@ -24,14 +24,14 @@ _SEEDS = np.array([[GOLDEN], [SECOND_FACTOR]], np.uint64)
 _NULL = np.uint64(0x5BF03635DCB7A9D1)
 _MOST_KNOWN = 65_536
 _known: dict[str, int] = {}
-"""Hashes of texts that came before; when they are more than _MOST_KNOWN, it begins anew."""
+"""Hashes of former texts; emptied when there are more than _MOST_KNOWN."""
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
 def content_ids(parts: Sequence[Column], groups: NDArray[np.int64] | None = None) -> Column:
     """The ID column of answers whose content is `parts`, one row of all columns an answer; ordinals included.
 
-    Answers with different numbers in `groups` may have one identity: each number has ordinals of its own.
+    Answers in different `groups` may have one identity: each group has ordinals of its own.
     """
     lanes = content_hash(parts)
     ordinal = _ordinals(
@@ -92,7 +92,7 @@ def _bits(column: Column) -> Lanes:
 
 @njit(cache=True, nogil=True)
 def _mix_in(lanes: Lanes, bits: NDArray[np.uint64]) -> None:
-    """`lanes` become `splitmix64(lanes ^ bits) + seeds`: one pass, where answers come a few at a time and the calls are what it costs."""
+    """`lanes` become `splitmix64(lanes ^ bits) + seeds` in one pass: for few answers the number of calls is the cost."""
     for n in range(len(bits)):
         for lane in range(2):
             lanes[lane, n] = splitmix64(lanes[lane, n] ^ bits[n]) + _SEEDS[lane, 0]

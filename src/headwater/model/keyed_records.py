@@ -1,9 +1,9 @@
-"""What is known of each of many keys, as columns: one line a key, and lists of any length a key.
+"""The state of each of many keys, as columns: one line a key, and lists of any length a key.
 
-Rule 1  Records of different shape can be put together: a column that some of them lack is zero or NULL there, a list is empty.
+Rule 1  Records of different shape can be joined: a column that some of them lack is zero or NULL there, a list is empty.
         So records written for other queries stay readable.
-Rule 2  The texts of keys are held as bytes (`Text`): a million keys are two arrays, not a million Python strings. Whoever
-        needs strings asks for those few that it needs.
+Rule 2  The texts of keys are held as bytes (`Text`): a million keys are two arrays, not a million Python strings. Code that
+        needs strings converts only those that it needs.
 Rule 3  Nothing here changes in place.
 """
 
@@ -73,7 +73,7 @@ class Ragged:
 class Records:
     """Records of keys, each key once, in any order.
 
-    `due`: when the key is to be looked at even if no row comes; END: never. `hold`: the least event time that an
+    `due`: when the key must be read even if no row comes; END: never. `hold`: the least event time that an
     answer about the key may still have; END: none will come without a row. `table`: one line a key.
     """
 
@@ -117,9 +117,9 @@ def no_records() -> Records:
 
 
 def key_ids(columns: Sequence[Column], count: int) -> Ids:
-    """The identity of the key in every one of `count` rows: a hash of 128 bits over its columns, NULL being a value too.
+    """The identity of the key in every one of `count` rows: a hash of 128 bits over its columns, with NULL as a value.
 
-    Two keys of one hash are not looked for, as with `match_id`. Without columns all rows are of one key.
+    Collisions are ignored, as with `match_id`. Without columns all rows are of one key.
     """
     if not columns:
         return np.zeros((count, 2), np.uint64)
@@ -127,7 +127,7 @@ def key_ids(columns: Sequence[Column], count: int) -> Ids:
 
 
 def shaped(records: Records, like: Records) -> Records:
-    """With the columns and lists of `like` and no others; what was not there is zero, NULL or empty."""
+    """The records with exactly the columns and lists of `like`; missing ones are zero, NULL or empty."""
     count = len(records)
     table = {
         name: records.table[name] if name in records.table else _blank(values, count)
@@ -161,7 +161,7 @@ def join_records(parts: Sequence[Records]) -> Records:
 
 
 def stored(records: Records) -> Records:
-    """The same as it is stored: texts of keys as bytes, dictionaries without other rows' names, nothing shared with columns of a step."""
+    """The records in their stored form: texts of keys as bytes, dictionaries without other rows' names, nothing shared with columns of a step."""
     table = {name: _stored(values, as_bytes=True) for name, values in records.table.items()}
     lists = {
         name: Ragged(
@@ -274,7 +274,7 @@ def join_lines(parts: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> 
 
 
 def _join_values(parts: Sequence[Values | None], counts: Sequence[int]) -> Values:
-    """Columns of one kind, one after the other; None stands for so many zeros or NULLs."""
+    """Columns of one kind, one after the other; None means so many zeros or NULLs."""
     like = next(part for part in parts if part is not None)
     filled: list[Any] = [
         _blank(like, count) if part is None else part for part, count in zip(parts, counts, strict=True)
@@ -306,7 +306,7 @@ def _join_texts(parts: Sequence[Text]) -> Text:
 
 
 def _gathered(offsets: Whole, chosen: Whole) -> tuple[Whole, Whole]:
-    """For lists that stand one after the other: the offsets of the chosen ones, and the lines that are theirs."""
+    """For consecutive lists: the offsets of the chosen ones, and their lines."""
     starts = offsets[chosen]
     lengths = offsets[chosen + 1] - starts
     after = np.zeros(len(chosen) + 1, np.int64)

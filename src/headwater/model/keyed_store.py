@@ -1,14 +1,14 @@
-"""State by key: a step reads, changes and saves the keys that it touches, and a key that is gone leaves nothing.
+"""State by key: a step reads, changes and saves the keys that it touches, and a removed key leaves nothing.
 
-A store is a few *runs*, the newest last. A run is records in the order of their keys and never changes. What a step puts
-is a new run; the newest record of a key counts, and a key that is gone has a mark in a newer run.
+A store is a few *runs*, the newest last. A run is records in the order of their keys and never changes. The records of a step
+are a new run; the newest record of a key counts, and a removed key has a mark in a newer run.
 
-Rule 1  A run at least `_RATIO` times as large as the next newer one stays as it is; smaller ones are merged with it. So there are
+Rule 1  A run at least `_RATIO` times as large as the next newer one is not changed; smaller ones are merged with it. So there are
         few runs, and each key is written again a few times in its life.
-Rule 2  Marks of keys that are gone vanish where they meet the oldest run. A store whose every key has gone is empty.
-Rule 3  A run's number is used once, so whoever has run 17 of a store has it for good. It is saved in cells of some
+Rule 2  Marks of removed keys are dropped when they meet the oldest run. A store whose every key was removed is empty.
+Rule 3  A run's number is used once, so a copy of run 17 of a store is valid for ever. It is saved in cells of about
         CELL_BYTES.
-Rule 4  A store has one shape (`like`): records that were written in another are read in this one.
+Rule 4  A store has one shape (`like`): records that were written in another are converted when they are read.
 
 Memory  At most three times the records that count: newer runs together have at most half as many as the oldest.
 Cost    finding n keys: n binary searches in every run. Putting n: the same, and a merge that is paid for by earlier puts.
@@ -50,7 +50,7 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Records in the order of their keys, saved over `cells` cells; where `alive` is false the key is gone and the record is blank."""
+    """Records in the order of their keys, saved over `cells` cells; where `alive` is false the key was removed and the record is blank."""
 
     number: int
     records: Records
@@ -76,14 +76,14 @@ class Run:
         return _sorted(self.records.hold)
 
     def trees(self) -> list[Tree]:
-        """What is saved in each of them."""
+        """The content of each of them."""
         bounds = np.linspace(0, len(self), self.cells + 1).astype(np.int64)
         cut = [np.arange(low, high) for low, high in pairwise(bounds)]
         return [{"alive": self.alive[at], **records_tree(self.records.take(at))} for at in cut]
 
 
 def run_from(number: int, trees: Sequence[Tree]) -> Run:
-    """A run from what was saved of it."""
+    """A run from its saved content."""
     records = join_records([records_from_tree(tree) for tree in trees])
     return Run(number, records, np.concatenate([tree["alive"] for tree in trees]), len(trees))
 
@@ -139,7 +139,7 @@ class KeyedStore:
         return least
 
     def find(self, ids: Ids) -> tuple[Records, Places]:
-        """The records of those keys that are there, and for every key its place among them, or -1. `ids` may repeat."""
+        """The records of those keys that are in the store, and for every key its place among them, or -1. `ids` may repeat."""
         places = np.full(len(ids), -1, np.int64)
         parts: list[Records] = []
         open_ = np.arange(len(ids))
@@ -169,7 +169,7 @@ class KeyedStore:
         return np.concatenate(found) if found else no_records().ids
 
     def chosen(self, choose: Callable[[Ids], Places]) -> Records:
-        """The records that `choose` names: it is given the keys of a run, in order, and says which of their places it wants."""
+        """The records that `choose` selects: it takes the keys of a run, in order, and returns their places."""
         parts = []
         for place, run in enumerate(self.runs):
             at = choose(run.records.ids)
@@ -179,7 +179,7 @@ class KeyedStore:
         return join_records(parts) if parts else shaped(no_records(), self.like)
 
     def put(self, records: Records, gone: Ids) -> KeyedStore:
-        """With these records instead of those that the keys had, and without the keys in `gone`; no key twice."""
+        """The store with these records in place of former ones of the same keys, and without the keys in `gone`; no key twice."""
         ids = np.concatenate([records.ids, gone])
         if not len(ids):
             return self
@@ -213,7 +213,7 @@ class KeyedStore:
         return known
 
     def everything(self) -> Records:
-        """All records, in the order of their keys: for tests, and for those who must look at everything."""
+        """All records, in the order of their keys: for tests, and for callers that must read everything."""
         merged = _together(list(self.runs), self.next_number, self.like) if self.runs else None
         return shaped(no_records(), self.like) if merged is None else merged.records
 
@@ -222,12 +222,12 @@ class KeyedStore:
         return replace(self, like=stored(like))
 
     def outline(self) -> Tree:
-        """What is needed beside the runs to put the store together again."""
+        """What is saved beside the runs to restore the store."""
         runs = np.array([[run.number, run.cells] for run in self.runs], np.int64).reshape(-1, 2)
         return {"next": self.next_number, "count": self.count, "glanced": list(self.skipped), "runs": runs}
 
     def _counts(self, place: int, at: Places) -> NDArray[np.bool_]:
-        """Whether records of a run count: their keys are not gone, and no newer run has them."""
+        """Whether records of a run count: their keys were not removed, and no newer run has them."""
         run = self.runs[place]
         counts = run.alive[at].copy()
         ids = run.records.ids[at]
@@ -236,7 +236,7 @@ class KeyedStore:
         return counts
 
     def _skipped_places(self, known: Mapping[Run, int]) -> tuple[int, ...]:
-        """For every run the first place of `by_hold` that counts; END counts for nothing, so nobody looks behind it."""
+        """For every run the first place of `by_hold` that counts; records with END never count, so the search stops there."""
         found = []
         for place, run in enumerate(self.runs):
             order, times = run.by_hold
@@ -253,7 +253,7 @@ class KeyedStore:
 
 
 def empty_store(like: Records) -> KeyedStore:
-    """No records yet; `like` has the columns and lists of those that will come, and no line."""
+    """A store without records; `like` has the columns and lists of those that will come, and no line."""
     return KeyedStore(stored(like))
 
 
@@ -265,7 +265,7 @@ def keyed_store_from(outline: Tree, runs: Mapping[int, Run]) -> KeyedStore:
 
 
 def _shape_of(runs: Sequence[Run]) -> Records:
-    """Every column and list that some run has, without a line."""
+    """Every column and list that some run has, without any lines."""
     nothing = np.zeros(0, np.int64)
     like = no_records()
     for run in runs:
@@ -326,7 +326,9 @@ def search(ids: Any, searched: Any) -> Any:
     found = first_places(ids, searched[:, 0])
     for n in range(len(searched)):
         at, high_bits, low_bits = found[n], searched[n, 0], searched[n, 1]
-        if at < len(ids) and ids[at, 0] == high_bits and ids[at, 1] < low_bits:  # several keys begin alike
+        if (
+            at < len(ids) and ids[at, 0] == high_bits and ids[at, 1] < low_bits
+        ):  # several keys have the same first half
             high = len(ids)
             while at < high:
                 middle = (at + high) >> 1
@@ -345,7 +347,7 @@ def search(ids: Any, searched: Any) -> Any:
 def first_places(ids: Any, searched: Any) -> Any:
     """int64[len(wanted)]: the first place in `ids`, which are in order, whose first half is not below each of `searched`.
 
-    All take a step of the binary search before any takes the next: so the processor waits for many places of memory at once.
+    All take a step of the binary search before any takes the next: so the processor loads many places of memory at once.
     """
     found = np.zeros(len(searched), np.int64)
     left = len(ids)

@@ -1,12 +1,12 @@
-"""What travels through a network of nodes: sources that say they exist, operators that ask for readings, readings.
+"""What travels through a network of nodes: advertisements of sources, operators that request readings, readings.
 
-An *operator* is a CORRELATE query, or the part of one that concerns what lies behind a link. A *complex event* of it takes one
-reading for each filter that is needed, all within δt and δl as `SEMANTICS` of CORRELATE has it; a reading is *in* the operator
+An *operator* is a CORRELATE query, or the part of one that concerns one link. A *complex event* of it takes one
+reading for each filter that is needed, all within δt and δl as in `SEMANTICS` of CORRELATE; a reading is *in* the operator
 if its filter is returned and it is part of such an event (a filter that is not needed adds its one reading to the event).
 
 Rule 1  Intervals are closed, on doubles: `x < 5` is written as `x <= ` the double below 5. So boxes are exact: there is nothing
         between the end of one interval and the next double.
-Rule 2  A part asks for no less than its whole: it may let a reading pass that the whole does not want, never the reverse.
+Rule 2  A part requests no less than its whole: it may let a reading pass that the whole does not need, never the reverse.
 
 Symbols  F -> filters, δt -> within_us, δl -> within_m, L -> region of each filter.
 """
@@ -41,7 +41,7 @@ class Source:
 class Filter:
     """Which readings one clause takes: an attribute, a closed interval, a region or certain keys (None: all).
 
-    `needed`: without a reading here there is no complex event. `returned`: readings here are returned, not only looked at.
+    `needed`: without a reading here there is no complex event. `returned`: readings here are returned, not only tested.
     Filters of one `group` take readings of different keys.
     """
 
@@ -55,7 +55,7 @@ class Filter:
     group: int = UNGROUPED
 
     def takes(self, source: Source) -> bool:
-        """Whether readings of a source can be meant at all."""
+        """Whether it can take readings of a source at all."""
         if source.attribute != self.attribute or (self.keys is not None and source.key not in self.keys):
             return False
         return self.region is None or bool(
@@ -93,7 +93,7 @@ class Matching(Protocol):
 
     @property
     def sources(self) -> NDArray[np.bool_]:
-        """Whose readings any of them looks at; all others change nothing."""
+        """Which sources any of them takes readings of; all others change nothing."""
         ...
 
     def members(self, readings: Readings, *, each: bool) -> NDArray[np.bool_]:
@@ -102,7 +102,7 @@ class Matching(Protocol):
 
 
 class Matcher(Protocol):
-    """A kernel that finds members of operators, handed to the nodes that need one."""
+    """A kernel that finds members of operators, passed to the nodes that need one."""
 
     def prepare(self, operators: Sequence[Operator], sources: Sequence[Source]) -> Matching:
         """Operators over readings whose `source` is a position in `sources`."""

@@ -1,4 +1,4 @@
-"""Rows by the values of some columns: which partition is each in, and all of one together."""
+"""Rows by the values of some columns: the partition of each row, and all rows of one partition together."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _codes(column: Column) -> tuple[Numbers, int]:
 
 @njit(cache=True)
 def by_partition(partition: Numbers, count: int) -> Numbers:
-    """The order by partition that leaves rows of one partition as they are."""
+    """The order by partition that preserves the order of rows within a partition."""
     begin = np.zeros(count + 1, np.int64)
     for row in range(len(partition)):
         begin[partition[row] + 1] += 1

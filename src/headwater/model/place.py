@@ -31,7 +31,7 @@ def distance_m(x1: float, y1: float, x2: float, y2: float, geographic: bool) -> 
     """Metres between two places."""
     if not geographic:
         return math.sqrt((x1 - x2) * (x1 - x2) + (y1 - y2) * (y1 - y2))
-    # The haversine form keeps its digits for near places, which is what people ask about.
+    # The haversine form is precise for near places, which most queries compare.
     south, north = math.radians(y1), math.radians(y2)
     across = math.sin(math.radians(x2 - x1) / 2.0)
     along = math.sin((north - south) / 2.0)
@@ -63,7 +63,7 @@ class Circle:
 
     def bounds(self) -> list[Bounds]:
         """Boxes that together hold the region; two where it crosses the date line."""
-        # A hair wider than the region itself, so that rounding never cuts a place on the border.
+        # Slightly wider than the region itself, so that rounding never cuts a place on the border.
         if not self.geographic:
             r = self.radius_m + 1e-12 * max(1.0, abs(self.x), abs(self.y), self.radius_m)
             return [(self.x - r, self.y - r, self.x + r, self.y + r)]

@@ -3,11 +3,11 @@
 A window over a stream grows at one end and is forgotten at the other. Stored as one array it would be written again at
 every step; stored as a log, a step writes its own new pieces and deletes old ones, and nothing else.
 
-Rule 1  A chunk never changes. Its number is used once, so whoever has chunk 17 of a log has it for good.
+Rule 1  A chunk never changes. Its number is used once, so a copy of chunk 17 of a log is valid for ever.
 Rule 2  Small chunks at the end are replaced by a larger one under a new number, so that many small steps do not leave many:
         one that is smaller than half of CHUNK_ROWS is more than twice as large as the next. So a row is written again
         a few times, and not with each of the steps that fill a chunk.
-Rule 3  A chunk carries the names that its own rows use, and no others.
+Rule 3  A chunk has only the names that its own rows use.
 Memory  A chunk is dropped when its newest row is before the bound passed to `since`.
 """
 
@@ -38,16 +38,16 @@ class Chunk:
 
     @cached_property
     def size(self) -> int:
-        """Bytes, about; looked up at every save, so that of a chunk that stays is not worked out again."""
+        """Bytes, about; cached, because every save reads it."""
         return self.rows.size
 
     @property
     def cells(self) -> int:
-        """Over how many cells it is saved."""
+        """The number of cells over which it is saved."""
         return 1
 
     def trees(self) -> list[Tree]:
-        """What is saved in each of them."""
+        """The content of each of them."""
         return [rows_tree(self.rows)]
 
 
@@ -59,7 +59,7 @@ class Log:
     next_number: int = 0
 
     def append(self, rows: Rows, time: str) -> Log:
-        """With rows at the end; `time` names the column of event times."""
+        """The log with rows at the end; `time` names the column of event times."""
         if not rows.count:
             return self
         rows = compacted_rows(rows)
@@ -77,16 +77,16 @@ class Log:
         return Log((*self.chunks[:retained], *added), number)
 
     def since(self, instant: Instant) -> Log:
-        """Without the chunks whose every row is before `instant`."""
+        """The log without the chunks whose every row is before `instant`."""
         retained = tuple(chunk for chunk in self.chunks if chunk.newest >= instant)
         return self if len(retained) == len(self.chunks) else Log(retained, self.next_number)
 
     def rows(self) -> Rows | None:
-        """All rows, in the order they were appended; None when there are none."""
+        """All rows, in the order they were appended; None if there are none."""
         return join_rows([chunk.rows for chunk in self.chunks]) if self.chunks else None
 
     def outline(self) -> Tree:
-        """What is needed beside the chunks to put the log together again."""
+        """What is saved beside the chunks to restore the log."""
         return {
             "next": self.next_number,
             "chunks": np.array([[c.number, c.newest, c.oldest] for c in self.chunks], np.int64).reshape(
@@ -96,7 +96,7 @@ class Log:
 
 
 def _pieces(rows: Rows) -> list[Rows]:
-    """Rows, cut into as many as there are in a chunk."""
+    """Rows, cut into pieces of the size of a chunk."""
     if rows.count <= CHUNK_ROWS:
         return [rows]
     starts = range(0, rows.count, CHUNK_ROWS)

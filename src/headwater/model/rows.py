@@ -22,14 +22,14 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 _MANY_NAMES: Final = 8
-"""So many names for each row are many."""
+"""A dictionary with more than so many names for each row is large."""
 
 _NAME_BYTES: Final = 16
-"""What a name of a dictionary is taken to need."""
+"""The assumed size of a name of a dictionary."""
 
 
 class ColumnType(enum.Enum):
-    """What a column holds, and the numpy type it is held in."""
+    """The type of a column's values, and the numpy type that stores them."""
 
     STRING = "STRING"
     DOUBLE = "DOUBLE"
@@ -162,7 +162,7 @@ def coded(codes: Array, names: Array, valid: Mask | None = None) -> Column:
 
 
 def compacted(column: Column) -> Column:
-    """The same column without the names that no row uses: what travels should not carry other rows' names."""
+    """The same column without the names that no row uses: data that is sent should not include other rows' names."""
     if column.names is None or not len(column.names):
         return column
     if _MANY_NAMES * len(column) < len(column.names):
@@ -179,7 +179,7 @@ def compacted(column: Column) -> Column:
 
 
 def _few(column: Column) -> Column:
-    """The same for few rows: their own names are found without looking at all names."""
+    """The same for few rows: finds their own names without reading all names."""
     assert column.names is not None
     valid_values = column.values if column.valid is None else column.values[column.valid]
     used, codes = np.unique(valid_values, return_inverse=True)
@@ -240,7 +240,7 @@ class Rows:
         return Rows({name: self.columns[name] for name in names}, self.count)
 
     def having(self, **more: Column) -> Rows:
-        """With these columns added or replaced."""
+        """The rows with these columns added or replaced."""
         return Rows({**self.columns, **more}, self.count)
 
     def tolist(self) -> list[dict[str, Any]]:
@@ -282,7 +282,7 @@ def _one_dictionary(dictionaries: Sequence[Array]) -> tuple[Array, list[Array]]:
 
 
 def _recode(column: Column, codes: Array) -> Array:
-    """The values of a string column whose names have got these codes."""
+    """The values of a string column after its names have got these codes."""
     if not len(codes):
         return np.zeros(len(column.values), np.int32)
     values = codes[column.values]
@@ -325,7 +325,7 @@ def order_of(rows: Rows, names: Sequence[str]) -> Indices:
     """The permutation that sorts rows by the named columns, first name first; NULL first, ties stay as they are."""
     first = rows[names[0]].ranks()
     order: Indices = np.argsort(first, kind="stable")
-    # Most rows differ in their first two columns (time and key): the others are looked at only when some do not.
+    # Most rows differ in their first two columns (time and key): the others are read only if some do not.
     for depth in (2, len(names)):
         if not _has_ties(rows, names[: 1 if depth == 2 else 2], order) or len(names) < 2:
             return order

@@ -8,7 +8,8 @@ from typing import Final
 from headwater.model.rows import ColumnType
 
 INTEREST_SERIAL: Final = "#apart"
-"""A column of whole numbers beside those of a stream: rows that differ in it never meet, and it is no part of what they say."""
+"""A column of whole numbers beside those of a stream: the interest of each row. Rows of different interests are never combined, and it is not part of
+their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class PlaceColumns:
 
 @dataclass(frozen=True, slots=True)
 class StreamSchema:
-    """A stream as declared, or the answers of a query seen as a stream.
+    """A stream as declared, or the answers of a query read as a stream.
 
     `late_us` is how far the watermark stays behind the greatest event time; `idle_us` after how long a silent
     input stops holding the others back (None: never); `drop_late`: late rows are counted, not delivered.

@@ -1,6 +1,6 @@
-"""The finisher of splitmix64: every bit of a number depends on every bit of the one before it.
+"""The finisher of splitmix64: every bit of the result depends on every bit of the argument.
 
-It runs on whole arrays of uint64 as it stands here, and on one number in compiled loops, into which it is built. The names of answers
+It runs on whole arrays of uint64, and on one number in compiled loops, into which it is inlined. The identities of answers
 and of stored records are made with it, so it never changes.
 
 Source  Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators".

@@ -11,7 +11,7 @@ from headwater.query.checking.merges import Merge
 
 
 def as_stream(schema: StreamSchema, blocks: Sequence[Rows]) -> Rows:
-    """The answers of the query that a schema is named after, among those of others, as rows of the stream, in its order."""
+    """The answers of the query that a schema is named after, selected from blocks of answers, as rows of the stream, in its order."""
     columns = [column for column, _ in schema.columns]
     parts = [Rows.empty(schema.types)]
     for block in blocks:
@@ -21,7 +21,7 @@ def as_stream(schema: StreamSchema, blocks: Sequence[Rows]) -> Rows:
         if code == len(queries.names) or queries.names[code] != schema.name:
             continue
         own = np.flatnonzero(queries.values == code)
-        if len(own):  # a block may name queries of other columns, of which it has no answer
+        if len(own):  # a block may name queries with other columns, which have no answer in it
             parts.append(
                 block.take(own).select([*columns, *([INTEREST_SERIAL] if INTEREST_SERIAL in block else [])])
             )
@@ -43,9 +43,9 @@ def hand_on(schema: StreamSchema, waits: Log, new_rows: Rows, complete: Instant)
 
 
 def hold_back(schema: StreamSchema, waits: Log, new_rows: Rows, complete: Instant) -> tuple[Rows, Log]:
-    """The rows of a source that come in order, up to a time that it may be ahead of; and those that wait."""
+    """The rows of a source that is in order, up to a time that the source may be ahead of; and those that wait."""
     if (stored := waits.rows()) is not None:
-        # A log may hold rows of a time when other columns travelled.
+        # A log may have rows from a time when other columns were read.
         columns = {
             name: stored[name] if name in stored else Column.nulls(kind, stored.count)
             for name, kind in new_rows.types.items()
@@ -61,7 +61,7 @@ def hold_back(schema: StreamSchema, waits: Log, new_rows: Rows, complete: Instan
 def read_together(
     merge: Merge, waits: Log, sources: Mapping[str, tuple[Rows, Instant]]
 ) -> tuple[tuple[Rows, Instant], Log]:
-    """Rows of several sources as one, in order, up to where all of them have come; and those that wait."""
+    """Rows of several sources as one, in order, up to where all of them are complete; and those that wait."""
     ordered = [sources[member.name] for member in merge.members]
     complete = min(watermark for _, watermark in ordered)
     rows = merge.together([merge.rows(place, rows) for place, (rows, _) in enumerate(ordered)])

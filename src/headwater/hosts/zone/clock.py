@@ -1,22 +1,22 @@
-"""How far has an input come, when some of its rows lie about the time?
+"""How far has an input come, if some of its rows have wrong times?
 
-The watermark follows the greatest event time of an input. One row dated 2030 among rows of 2026 would drag it there and
-make every honest row late. So time follows an input only in steps of at most LEAP, and a longer step is believed only
-when rows bear it out:
+The watermark follows the greatest event time of an input. One row dated 2030 among rows of 2026 would move it there and
+make every correct row late. So time follows an input only in steps of at most LEAP, and a longer step is accepted only
+when other rows confirm it:
 
-Rule 1  A row at most LEAP past the time reached moves it. Rows further ahead are *held*: they are kept, they are handed
-        over when time gets there (or the input ends), and they do not move time.
-Rule 2  Held rows are believed once there are at least WITNESSES of them and they outnumber the other rows that came
-        after the first of them. Time then moves to the earliest of them, and rule 1 goes on from there.
-Rule 3  An input begins with nothing reached and every row held, so its first row may lie too.
+Rule 1  A row at most LEAP past the time reached moves it. Rows further ahead are *held*: they are stored, they are passed
+        on when time gets there (or the input ends), and they do not move time.
+Rule 2  Held rows are accepted once there are at least WITNESSES of them and they outnumber the other rows that came
+        after the first of them. Time then moves to the earliest of them, and rule 1 continues from there.
+Rule 3  An input begins with no time reached and every row held, so its first row may be wrong too.
 Rule 4  Rows count in the order of the source: file by file, piece by piece, line by line (rows of a DataFrame: a
         micro-batch at a time). Nothing depends on which files came in one micro-batch.
 Rule 5  Where time ticks, held rows that agree with one another (AGREEING of them, with no gap longer than LEAP) are
-        believed after PATIENCE ticks in which nothing came, unless rows of an earlier time came after the first of them.
-        Sensors that send little would otherwise be heard only at their fifth row. One row is never enough: alone it would
-        take time to wherever it says, and every honest row after it would be late.
+        accepted after PATIENCE ticks without any rows, unless rows of an earlier time came after the first of them.
+        Sensors that send little would otherwise count only from their fifth row on. One row is never enough: alone it would
+        move time to any value, and every correct row after it would be late.
 
-After a real gap nobody contradicts the rows beyond it, so they are believed soon. A station whose clock is a year ahead
+After a real gap no row contradicts those beyond it, so they are accepted soon. A station whose clock is a year ahead
 stays a minority and is held for as long as the others report.
 
 Memory  At most MOST_CLUSTERS groups of held times an input; the furthest become one when there are more.
@@ -48,10 +48,10 @@ NO_CLUSTERS: Final[Clusters] = np.empty((0, 4), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class InputClock:
-    """Where one input of a stream stands; `contrary` counts the other rows since the first held one.
+    """The state of one input of a stream; `contrary` counts the other rows since the first held one.
 
-    `arrival_time` is when rows last came, by the clock of the host; of an input that ticks, when it was last looked at, and
-    `ticked` how far its time has gone on since the last row.
+    `arrival_time` is when rows last came, by the clock of the host; of an input that ticks, when it was last examined, and
+    `ticked` how far its time has advanced since the last row.
     """
 
     reached: Instant = BEGINNING
@@ -76,9 +76,9 @@ class InputClock:
         return replace(self, reached=reached, held=held, contrary=contrary)
 
     def after_silence(self) -> InputClock:
-        """The clock after PATIENCE ticks in which nothing came: rule 5, for the earliest rows it is true of.
+        """The clock after PATIENCE ticks without any rows: rule 5, for the earliest rows that satisfy it.
 
-        Single rows before those are passed with them. Later ones are held as before, and silence begins anew for them.
+        Single rows before those are passed with them. Later ones are held as before, and silence begins again for them.
         """
         borne_out = np.flatnonzero((self.held[:, 2] >= AGREEING) & (self.held[:, 3] == 0))
         if not len(borne_out):
@@ -120,13 +120,13 @@ def merge_clusters(parts: Sequence[Clusters]) -> Clusters:
     starts = np.concatenate([[0], np.flatnonzero(every[1:, 0] - last[:-1] > LEAP) + 1])
     ends = np.concatenate([starts[1:], [len(every)]])
     rows = np.add.reduceat(every[:, 2], starts)
-    # Not the sum: a row that speaks against both of two runs would count twice.
+    # Not the sum: a row that contradicts both of two runs would count twice.
     contrary = np.maximum.reduceat(every[:, 3], starts)
     return _bounded(np.column_stack([every[starts, 0], last[ends - 1], rows, contrary]))
 
 
 def _contradicted(held: Clusters, came: Clusters) -> Clusters:
-    """The held rows, once these came after them: those of an earlier time speak against them, unless they join them."""
+    """The held rows after these came: rows of an earlier time contradict them, unless they join them."""
     if not len(held) or not len(came):
         return held
     against = came[:, 1] + LEAP < held[:, :1]

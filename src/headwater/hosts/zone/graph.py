@@ -1,12 +1,12 @@
-"""Queries that read queries: each group of a graph is stepped once, after what it reads, and hands its answers on.
+"""Queries that read queries: each group of a graph is stepped once, after the groups that it reads, and passes its answers on.
 
-Rule 1  Rows go from a query to those that read it in the order of its stream, and not before earlier ones can no longer come; until then
-        they wait. What a query reads is complete as far as the query's own answers are.
+Rule 1  Rows go from a query to its readers in the order of its stream, and not before earlier ones can no longer come; until then
+        they wait. The input of a query is complete as far as the answers that it reads are.
 Rule 2  Sources that are read together are one stream, complete as far as all of them are.
-Rule 3  A group that looks at events which other groups store reads its rows as far as these have come. What nobody needs any more goes when
-        all have stepped.
+Rule 3  A group that reads event stores takes its own rows only as far as these stores are complete. Events that are no longer needed are
+        dropped after all groups have stepped.
 
-Memory  Rows that wait, in a log for each query that is read and for each merge, beside what kernels keep.
+Memory  Rows that wait, in a log for each query that is read and for each merge, in addition to the kernels' states.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from headwater.query.checking.merges import Merge
 from headwater.query.planning.groups import Group, store_of
 
 Ordered = tuple[Rows, Instant]
-"""Rows of a source in its order, and how far it has come."""
+"""Rows of a source in its order, and the time up to which it is complete."""
 
 _NO_ENTRIES: Final[Mapping[str, Ordered]] = {}
 
 Answered = Callable[[Group, Step[Any]], Sequence[Rows]]
-"""Told of every step of a group; gives its answers as those read them who asked for them, SELECT lists applied."""
+"""Called after every step of a group; returns its answers, query by query, with SELECT lists applied, for the queries that read them."""
 
 
 def waiting_for(source: str) -> str:
-    """The name under which the answers of a query, rows that are read together, or those of a group wait: no group is named so."""
+    """The name of the log in which answers of a query, rows of a merge, or rows of a group wait: no group has such a name."""
     return f"waiting:{source}"
 
 
@@ -61,14 +61,14 @@ class Graph:
 
     @property
     def waits(self) -> list[str]:
-        """For whom rows may wait: queries that are read, what is read together, and groups that look at events."""
+        """The names with rows that may wait: queries that are read, merges, and groups that read stores."""
         together = [group.reads for group in self.groups if group.reads in self.merges]
         looking = [group.name for group in self.groups if group.reads_stores]
         answered = [name for group in self.groups for name in group.queries if name in self.read]
         return list(dict.fromkeys([*together, *looking, *answered]))
 
     def start(self, since: Instant) -> dict[str, Any]:
-        """The state of every group under its name, and what waits under `waiting_for` it."""
+        """The state of every group under its name, and the logs of waiting rows under `waiting_for` theirs."""
         states: dict[str, Any] = {group.name: group.kernel.start(since) for group in self.groups}
         return states | {waiting_for(name): Log() for name in self.waits}
 
@@ -82,7 +82,7 @@ class Graph:
     ) -> dict[str, Any]:
         """The states after every group was stepped once.
 
-        `entries` are the rows of the source `entered` that a group, or what is read together, reads by its name: others read others.
+        `entries` are rows of the source `entered`, by the name of the group, or of the merge, that reads them: entries may read different rows.
         """
         known, next_states = dict(sources), dict(states)
         for group in self.groups:
@@ -120,7 +120,7 @@ class Graph:
         watermark: Instant,
         known: Mapping[str, Ordered],
     ) -> Step[Any]:
-        """A step of a group that looks at events: rows that are too early for them wait."""
+        """A step of a group that reads stores: rows that are too early for them wait."""
         kernel, waiting = group.kernel, waiting_for(group.name)
         assert isinstance(kernel, StoreReader)
         complete = min(watermark, *(known[source][1] for source in group.reads_stores))
@@ -129,7 +129,7 @@ class Graph:
         return kernel.step(kernel.with_stores(states[group.name], stores), ready, complete)
 
     def _needed_since(self, states: Mapping[str, Any]) -> dict[str, Instant]:
-        """From when on somebody needs the events of each source."""
+        """From when on the events of each source are needed."""
         needed: dict[str, Instant] = {}
         for group in self.groups:
             if group.reads_stores:

@@ -1,8 +1,8 @@
-"""What operators downstream of a FOLLOW answer for some interests, and what is read and written of their states.
+"""The graph of operators downstream of a FOLLOW: its input, its answers for some interests, and its saved states.
 
-Rule 1  A query downstream of a FOLLOW reads that FOLLOW, or queries downstream of it. Rows that they see have no stamps: within an interest these are the
-        same for all. Answers have them.
-Rule 2  What an interest answers of the time before `settled` was told for the interest before.
+Rule 1  A query downstream of a FOLLOW reads that FOLLOW, or queries downstream of it. The rows that it reads have no stamps, because these are
+        the same for all rows of an interest. Its answers have stamps.
+Rule 2  Answers of an interest before `settled` were delivered for the previous interest.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from headwater.query.planning.interest_plan import InterestPlan
 from headwater.query.planning.projections import column_of
 
 States = Mapping[str, Any]
-"""The states of a graph: of each group under its name, and what waits."""
+"""The states of a graph: of each group under its name, and the waiting rows."""
 
 
 class Stream(NamedTuple):
     """Events of all interests as an entry reads them; those of interest n are `rows[bounds[n] : bounds[n + 1]]`.
 
-    `texts` are columns of texts with a dictionary for each interest. A state that holds some rows of one interest would otherwise hold,
+    `texts` are columns of texts with a dictionary for each interest. Otherwise a state with some rows of one interest would contain,
     and be saved with, the names of all.
     """
 
@@ -81,7 +81,7 @@ class _Texts(NamedTuple):
 
     @classmethod
     def by_life(cls, column: Column, of: Whole, lives: int) -> _Texts:
-        """The same texts; rows are in order of their interests."""
+        """The texts of a column; rows are in order of their interests."""
         assert column.names is not None
         many = max(len(column.names), 1)
         valid = column.is_valid
@@ -108,11 +108,11 @@ class InterestGraph:
 
     @cached_property
     def empty(self) -> States:
-        """The state of an interest that begins: one for all, because no step changes it."""
+        """The state of a new interest: one for all, because no step changes it."""
         return self.graph.start(BEGINNING)
 
     def streams(self, lives: Lives, events: Sequence[InterestEvents]) -> dict[str, Stream]:
-        """What each entry reads."""
+        """The rows that each entry reads."""
         return {
             name: self._stream(self._as_read(rows, lives, of), of, len(lives.serial))
             for name, (rows, of) in zip(self.plan.needs, events, strict=True)
@@ -128,7 +128,7 @@ class InterestGraph:
         settled: Whole,
         counts: Counter[str],
     ) -> tuple[States, list[InterestAnswers]]:
-        """The states after a step, and what is told. `life_of` gives the place in `lives` of the interest of every answer;
+        """The states after a step, and the answers. `life_of` gives the place in `lives` of the interest of every answer;
         `settled` is int64[lives, groups].
         """
         found: list[InterestAnswers] = []
@@ -157,7 +157,7 @@ class InterestGraph:
         )
 
     def _stream(self, rows: Rows, of: Whole, lives: int) -> Stream:
-        """Events that are in order of their interests."""
+        """A stream of events that are in order of their interests."""
         texts = {
             name: _Texts.by_life(column, of, lives)
             for name, column in rows.columns.items()
@@ -166,7 +166,7 @@ class InterestGraph:
         return Stream(rows, of, np.searchsorted(of, np.arange(lives + 1)), texts)
 
     def _as_read(self, rows: Rows, lives: Lives, of: Whole) -> Rows:
-        """Events as those downstream of FOLLOW read them: what is selected of them, in its order."""
+        """Events as the downstream queries read them: with the selected columns, in the order of the FOLLOW's stream."""
         schema, events = self.plan.follow.schema, [name for name in rows.columns if name != "event_time"]
         if [name for name, _ in schema.columns] != ["event_time", *events]:
             seen = stamped(rows, lives, of)
@@ -183,13 +183,13 @@ class InterestGraph:
     # --- states -------------------------------------------------------------------------------------------------------
 
     def next_due(self, states: States) -> Instant:
-        """Up to which watermark a step without rows does nothing. Rows that wait may be let go by any step."""
+        """Up to which watermark a step without rows does nothing. Any step may release waiting rows."""
         if any(states[waiting_for(name)].chunks for name in self.graph.waits):
             return BEGINNING
         return min((group.kernel.next_due(states[group.name]) for group in self.plan.groups), default=END)
 
     def is_blank(self, states: States) -> bool:
-        """Whether nothing is known."""
+        """Whether all states are empty."""
         return not any(states[waiting_for(name)].chunks for name in self.graph.waits) and all(
             group.kernel.is_blank(states[group.name]) for group in self.plan.groups
         )
@@ -199,7 +199,7 @@ class InterestGraph:
         return dict(self._saved(states))
 
     def loaded(self, tree: Mapping[str, Any], since: Instant) -> States:
-        """As saved; what is new begins at `since`."""
+        """Saved states; new groups begin at `since`."""
         return dict(self._loaded(tree, since))
 
     def _saved(self, states: States) -> Iterator[tuple[str, Any]]:
@@ -231,7 +231,7 @@ def _with_interests(answers: Answers, lives: Lives, life_of: Callable[[Rows], Wh
 
 
 def _unsettled(block: InterestAnswers, settled: Whole) -> InterestAnswers:
-    """Without answers from before a time for each interest, which were told for the interest before."""
+    """The answers without those before a time for each interest, which were delivered for the previous interest."""
     rows = block.answers.rows
     new = rows["event_time"].values >= settled[block.of]
     return (

@@ -1,15 +1,15 @@
-"""What operators downstream of a FOLLOW know of interests, between two steps: a step touches those that have events, are due, or are over.
+"""The states of the operators downstream of a FOLLOW between two steps: a step touches interests that have events, are due, or are over.
 
-Two ways. *Apart*: kernels that can keep the rows of interests apart have one state for all of them, so that a step calls each kernel once
-(SELECT, MATCH_RECOGNIZE). *One by one*: each interest has states of its own, saved as one record, which is read when it is touched.
+There are two forms. *Combined*: if kernels can answer by interest, all interests have one state, so that a step calls each kernel once
+(SELECT, MATCH_RECOGNIZE). *Separate*: each interest has states of its own, saved as one record, which is read when it is touched.
 
-Rule 1  An interest whose events have not begun is not known. Nor is one of which no kernel holds anything, one by one.
-Rule 2  What is known of an interest changes when it has events, when its kernels say so (`due`), and when it is over: then it is stepped to the
-        end of its input, and nothing is kept of it.
-Rule 3  Apart, an interest whose rows wait for a kernel that is not complete yet is looked at in every step.
+Rule 1  An interest without events so far has no state. Separate states that are blank are not stored either.
+Rule 2  The state of an interest changes when it has events, when its kernels say so (`due`), and when it is over: then it is stepped to the
+        end of its input, and its state is dropped.
+Rule 3  Combined, an interest with rows that wait for an incomplete kernel is touched in every step.
 
-Memory  What its kernels keep, 24 bytes and 8 for each group: where they can be apart, of every interest that had an event; otherwise of those
-        of which a kernel holds something, with some hundred bytes for the names of what is saved.
+Memory  The kernels' states, 24 bytes and 8 for each group: combined, for every interest that had an event; separate, only for those
+        with a state that is not blank, with some hundred bytes for the names in what is saved.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _INTERESTS: Final = "interests"
 
 
 def _ids(serials: Whole) -> Ids:
-    """What interests are called in a store."""
+    """The identities of interests in a store."""
     ids = np.zeros((len(serials), 2), np.uint64)
     ids[:, 0] = serials
     return ids
@@ -74,7 +74,7 @@ def _no_records(groups: int) -> Records:
 
 
 def _no_states(groups: int) -> Records:
-    """No records, of interests that have states of their own."""
+    """No records, of interests with separate states."""
     none = Ragged(np.zeros(1, np.int64), {_BYTES: np.zeros(0, np.uint8)})
     return replace(_no_records(groups), lists={_STATE: none})
 
@@ -84,7 +84,7 @@ def _has_rows(streams: Iterable[Stream]) -> Any:
 
 
 def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> Whole:
-    """As saved for some groups, for the groups that there are now."""
+    """Times that were saved for some groups, for the present groups."""
     settled = np.full((len(saved), len(graph.plan.groups)), BEGINNING)
     for place, group in enumerate(graph.plan.groups):
         if group.name in groups:
@@ -93,16 +93,16 @@ def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> W
 
 
 def make_operators(plan: InterestPlan) -> Operators[SeparateState] | Operators[CombinedState]:
-    """What runs behind a FOLLOW."""
+    """The operators downstream of a FOLLOW."""
     graph = InterestGraph(plan)
     return CombinedInterests(graph) if plan.by_interest else SeparateInterests(graph)
 
 
-# --- one by one -------------------------------------------------------------------------------------------------------
+# --- separate ---------------------------------------------------------------------------------------------------------
 
 
 class Opened(NamedTuple):
-    """What is known of one interest: its focal object, int64[groups], the states, and until when they rest."""
+    """The state of one interest: its focal object, int64[groups], the states of its graph, and until when they do not change."""
 
     focal: Ids
     settled: Whole
@@ -112,9 +112,9 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True)
 class SeparateState:
-    """Records as they were when they were saved last; and since then those that are `changed` and those that are `gone`.
+    """Records as they were saved last; and since then those that are `changed` and those that are `gone`.
 
-    `read` are records of the store that need not be read again. `written` is this state with all changes in the store, once it was needed.
+    `read` are decoded records of the store. `written` is this state with all changes in the store, once it was needed.
     """
 
     watermark: Instant
@@ -126,7 +126,7 @@ class SeparateState:
 
 
 class SeparateInterests:
-    """Operators behind a FOLLOW, one interest by one."""
+    """The operators downstream of a FOLLOW, with a state for each interest."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
@@ -137,7 +137,7 @@ class SeparateInterests:
         return SeparateState(BEGINNING, self._no_store())
 
     def due(self, state: SeparateState, watermark: Instant) -> Ids:
-        """The focal objects of those that must be stepped without events."""
+        """The focal objects of interests that must be stepped even without events."""
         state = _latest(state)
         opened, stored = self._due(state, watermark)
         records, _ = state.store.find(_ids(stored))
@@ -152,7 +152,7 @@ class SeparateInterests:
         settled: Whole,
         watermark: Instant,
     ) -> tuple[SeparateState, Sequence[InterestAnswers], Mapping[str, int]]:
-        """Step those that have events, are due, or are over."""
+        """Step the interests that have events, are due, or are over."""
         state = _latest(state)
         counts: Counter[str] = Counter()
         streams = self.graph.streams(lives, events)
@@ -189,14 +189,14 @@ class SeparateInterests:
         )
 
     def save(self, state: SeparateState) -> Saved:
-        """A record for each."""
+        """One record for each interest."""
         after = self._written(_latest(state))
         if after is not state:
             state.written[:] = [after]
         return Saved(self._values(state.watermark), stores={_INTERESTS: after.store})
 
     def load(self, saved: Saved, since: Instant) -> SeparateState:
-        """As saved. Records are read when they are touched; at once where other queries have come, which begin at `since`."""
+        """A saved state. Records are read when they are touched; at once if the queries have changed, whose new ones begin at `since`."""
         values, store = saved.values, saved.stores.get(_INTERESTS)
         if values["apart"] or store is None:
             return self.start()
@@ -230,7 +230,7 @@ class SeparateInterests:
         return self.graph.step(states, entries, until, lives, life_of, every, counts)
 
     def _touched(self, state: SeparateState, lives: Lives, has_rows: Any, watermark: Instant) -> Whole:
-        """The places of those that are stepped."""
+        """The places of the interests that are stepped."""
         serials = lives.serial
         opened, stored = self._due(state, watermark)
         touched = has_rows | np.isin(serials, np.concatenate([np.array(opened, np.int64), stored]))
@@ -242,14 +242,14 @@ class SeparateInterests:
         return np.flatnonzero(touched)
 
     def _due(self, state: SeparateState, watermark: Instant) -> tuple[list[int], Whole]:
-        """The serials of those that are due: of those that have changed since they were saved, and of the others."""
+        """The serials of interests that are due: of those that have changed since they were saved, and of the others."""
         opened = [serial for serial, one in state.changed.items() if one.due < watermark]
         stored = _serials(state.store.due(state.watermark, watermark))
         hidden = np.array([*state.changed, *state.gone], np.int64)
         return opened, stored[~np.isin(stored, hidden)]
 
     def _known(self, state: SeparateState, serials: Whole) -> dict[int, Opened]:
-        """What is known of some interests."""
+        """The states of some interests."""
         found = {
             serial: one
             for serial in serials.tolist()
@@ -262,7 +262,7 @@ class SeparateInterests:
     # --- records ---
 
     def _opened(self, records: Records, groups: Sequence[str], since: Instant) -> dict[int, Opened]:
-        """What is known of those that have records, which were written for some groups."""
+        """The states in some records, which were written for some groups."""
         table: Any = records.table
         saved: Any = records.lists[_STATE]
         data, settled = saved.lines[_BYTES], _settled_now(self.graph, groups, table[_SETTLED])
@@ -276,7 +276,7 @@ class SeparateInterests:
         return found
 
     def _written(self, state: SeparateState) -> SeparateState:
-        """The same with all that has changed in the store."""
+        """The state with all changes in the store."""
         if not state.changed and not state.gone:
             return state
         serials = np.array(list(state.changed), np.int64)
@@ -284,7 +284,7 @@ class SeparateInterests:
         cells = [np.frombuffer(encode(self.graph.saved(one.states)), np.uint8) for one in ones]
         offsets = np.zeros(len(cells) + 1, np.int64)
         np.cumsum([len(cell) for cell in cells], out=offsets[1:])
-        # What has been due at every step is so at the next.
+        # A state that was due at every step is due at the next one.
         due = np.array([max(one.due, state.watermark) for one in ones], np.int64)
         focal = np.concatenate([no_records().ids, *(one.focal for one in ones)])
         settled = np.array([one.settled for one in ones], np.int64).reshape(len(ones), len(self.plan.groups))
@@ -309,21 +309,21 @@ class SeparateInterests:
         return empty_store(_no_states(len(self.plan.groups)))
 
     def _no_store_after(self, store: KeyedStore) -> KeyedStore:
-        """An empty one, whose runs have numbers that were never used."""
+        """An empty store, whose runs have numbers that were never used."""
         return replace(self._no_store(), next_number=store.next_number)
 
 
 def _latest(state: SeparateState) -> SeparateState:
-    """The same state as it was saved, if it was."""
+    """The same state with its changes in the store, if it was saved."""
     return state.written[0] if state.written else state
 
 
-# --- apart ------------------------------------------------------------------------------------------------------------
+# --- combined ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedState:
-    """The states of all interests together; of each its focal object, and before when answers were told already."""
+    """The states of all interests together; for each its focal object, and up to when answers were delivered already."""
 
     states: States
     interests: KeyedStore
@@ -331,7 +331,7 @@ class CombinedState:
 
 
 class CombinedInterests:
-    """Operators behind a FOLLOW whose kernels keep the rows of interests apart."""
+    """The operators downstream of a FOLLOW, with kernels that answer by interest."""
 
     def __init__(self, graph: InterestGraph) -> None:
         self.graph = graph
@@ -342,7 +342,7 @@ class CombinedInterests:
         return CombinedState(self.graph.empty, empty_store(_no_records(len(self.plan.groups))), BEGINNING)
 
     def due(self, state: CombinedState, watermark: Instant) -> Ids:
-        """The focal objects of those for which time alone may change something."""
+        """The focal objects of interests that may change by time alone."""
         waiting = [state.states[waiting_for(name)] for name in self.graph.graph.waits]
         serials = [chunk.rows[INTEREST_SERIAL].values for log in waiting for chunk in log.chunks]
         for group in self.plan.groups:
@@ -362,7 +362,7 @@ class CombinedInterests:
         settled: Whole,
         watermark: Instant,
     ) -> tuple[CombinedState, Sequence[InterestAnswers], Mapping[str, int]]:
-        """Step all kernels: to the end for those that are over, then as far as time has come for the others."""
+        """Step all kernels: to the end for interests that are over, then as far as time has come for the others."""
         counts: Counter[str] = Counter()
         streams = self.graph.streams(lives, events)
         has_rows = _has_rows(streams.values())
@@ -409,7 +409,7 @@ class CombinedInterests:
         return Saved(values, logs, stores)
 
     def load(self, saved: Saved, since: Instant) -> CombinedState:
-        """As saved; queries that are new begin at `since`."""
+        """A saved state; new queries begin at `since`."""
         values = saved.values
         if not values["apart"]:
             return self.start()
@@ -429,7 +429,7 @@ class CombinedInterests:
         )
 
     def _interests(self, store: KeyedStore, groups: Sequence[str]) -> KeyedStore:
-        """What is known of interests, for the groups that there are now."""
+        """The records of interests, for the present groups."""
         if groups == [group.name for group in self.plan.groups]:
             return store.shaped_like(_no_records(len(groups)))
         records = store.shaped_like(_no_records(len(groups))).everything()
@@ -465,7 +465,7 @@ class CombinedInterests:
         return self.graph.step(states, entries, until, lives, life_of, settled, counts)
 
     def _split(self, states: States, serials: Whole) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is known of some interests, and of the others."""
+        """The states of some interests, and those of the others."""
         taken, others = dict[str, Any](), dict[str, Any]()
         for group in self.plan.groups:
             assert isinstance(group.kernel, KernelByInterest)

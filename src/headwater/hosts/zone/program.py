@@ -1,7 +1,7 @@
 """One zone's share of a plan: queues put rows in order, kernels answer, queries that read queries follow.
 
 A zone is where some queries live whole: every row they can use comes here, and their state is here. The plain loop has one
-zone; Spark has several. A program is pure: (state, what came) -> (state, what to tell), so a host may run a step again.
+zone; Spark has several. A program is pure: (state, arrivals) -> (state, output), so a host may run a step again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
-    """What a step tells: answers (SELECT lists applied), late rows and given-up rows by stream, and counts by name."""
+    """The results of a step: answers (SELECT lists applied), late rows and given-up rows by stream, and counts by name."""
 
     answers: tuple[Rows, ...] = ()
     late: Mapping[str, Rows] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class StepOutput:
 
 @dataclass(frozen=True, slots=True)
 class ZoneState:
-    """The state of every queue and every group of kernels, by name; and what waits before it is read.
+    """The state of every queue and every group of kernels, by name; and rows that wait.
 
     `groups` has both: under a group's name its kernel's state, under `waiting_for(…)` a log.
     """
@@ -55,8 +55,8 @@ class ZoneState:
 class Program:
     """Runs the queries of a plan that live in one zone.
 
-    `away` are shared queries that are at home in another zone, which tells what there is to count; `silent` are those whose
-    answers nobody tells here: links of a chain, and copies.
+    `away` are shared queries that belong to another zone, which reports their counts; `silent` are those whose
+    answers this zone does not emit: links of a chain, and copies.
     """
 
     def __init__(
@@ -94,13 +94,13 @@ class Program:
         self.silent = copies | {query.name for query in plan.queries if query.hidden}
 
     def start(self) -> ZoneState:
-        """Nothing seen yet."""
+        """Nothing read yet."""
         queues = {name: queue.start() for name, queue in self.queues.items()}
         return ZoneState(queues, self.graph.start(BEGINNING))
 
     @property
     def waits(self) -> dict[str, str]:
-        """What may have to wait in this zone, with its fingerprint: answers that others read, rows read together, and location updates."""
+        """The names under which rows may wait in this zone, with fingerprints: answers that others read, merges, and location updates."""
         found: dict[str, str] = {}
         for group in self.groups:
             if group.reads_stores:
@@ -139,7 +139,7 @@ class Program:
     def advance_until(
         self, groups: Mapping[str, Any], ordered: Mapping[str, tuple[Rows, Instant]]
     ) -> tuple[dict[str, Any], tuple[Rows, ...], Mapping[str, int], Instant]:
-        """The same; and before when no answer will follow, for those who put answers in order."""
+        """The same; and the time before which no answer will follow, for callers that put answers in order."""
         blocks: list[Rows] = []
         counts: Counter[str] = Counter()
         complete = END
@@ -158,14 +158,14 @@ class Program:
         return next_states, tuple(blocks), counts, complete
 
     def ours(self, stream: str, rows: Rows) -> Rows:
-        """Of rows that came to this zone, those it is to tell about: a row may come to several, the first one tells."""
+        """The rows that this zone reports: of several zones with the same row, the first one does."""
         if self.zone == 0 or not rows.count:
             return rows
         elsewhere = np.logical_or.reduce(self.plan.routing(stream)(rows)[: self.zone])
         return rows.take(np.flatnonzero(~elsewhere))
 
     def since(self, state: ZoneState, group: Group) -> Instant:
-        """From when on a query added now sees rows: just after the greatest time its stream has reached."""
+        """From when on a query added now reads rows: just after the greatest time its stream has reached."""
         read = (group.reads, *group.reads_stores)
         roots = dict.fromkeys(root for source in read for root in self.plan.root_streams(source))
         queues = [state.queues.get(stream) for stream in roots]
@@ -173,17 +173,17 @@ class Program:
         return BEGINNING if reached == BEGINNING else reached + 1
 
     def _has_copies(self, query: QueryPlan) -> bool:
-        """Whether other zones count the same of it: not of a FOLLOW, which follows others there, nor of a FENCE."""
+        """Whether other zones have the same counts: not for a FOLLOW, which follows other objects there, nor for a FENCE."""
         return query.shared and not query.operator.counts_its_share
 
     def _after_join(self, query: QueryPlan) -> bool:
-        """Whether a query is a PREDICT of pairs or a FENCE, or reads answers of one, of which each zone has others."""
+        """Whether a query is a PREDICT of pairs or a FENCE, or reads answers of one: each zone has different answers."""
         while not query.operator.is_shared and query.reads in self.chained:
             query = self.plan.query(query.reads)
         return query.operator.is_shared
 
     def _emitted_here(self, group: Group, block: Rows) -> Rows:
-        """The answers of a group's queries that this zone tells."""
+        """The answers of a group's queries that this zone emits."""
         if self.silent.isdisjoint(group.queries):
             return block
         queries = block["query"]
@@ -196,8 +196,8 @@ class Program:
 
 
 def _with_operators(group: Group) -> Group:
-    """A group whose kernel has the operators that run on its events."""
-    if not group.downstream:
+    """A group whose kernel has its downstream operators."""
+    if not group.behind:
         return group
     assert isinstance(group.kernel, OperatedKernel)
     operators = {name: make_operators(plan) for name, plan in group.downstream.items()}
@@ -205,7 +205,7 @@ def _with_operators(group: Group) -> Group:
 
 
 def _counted_of(name: str) -> str:
-    """The query of which something is counted; nothing where it is of all queries of a kernel."""
+    """The query of a count; empty if it is for all queries of a kernel."""
     return name.partition(":")[2]
 
 

@@ -1,18 +1,18 @@
-"""Rows arrive in any order; operators want them in event-time order, once nothing earlier can come.
+"""Rows arrive in any order; operators need them in event-time order, once nothing earlier can come.
 
-Rule 1  The watermark of a stream is the least of its inputs' times reached, minus LATE. Rows before it are handed over,
+Rule 1  The watermark of a stream is the least of its inputs' times reached, minus LATE. Rows before it are passed on,
         in the stream's order; the others wait.
-Rule 2  A row is late iff its time is below (what the earlier units of its input had reached) − LATE, or below what was
-        already handed over. A unit is a file of a streaming run or a micro-batch of a DataFrame, so for files
+Rule 2  A row is late iff its time is below (the time that the earlier units of its input had reached) − LATE, or below what was
+        already passed on. A unit is a file of a streaming run or a micro-batch of a DataFrame, so for files
         lateness does not depend on the batches.
 Rule 3  An input silent for longer than IDLE does not hold the others back.
-Rule 4  The end of the input is a watermark beyond every row. An input that is absent since the last start holds nobody back, and
-        goes on where it was when it comes back.
-Rule 5  If time is to tick, an input from which nothing came goes on at the pace of the clock, from the time it had reached; by
-        at most MOST_TICKS ticks at once, so that a run that was stopped for long goes on where it was. Then none is idle.
-        Rows that an input holds back may be believed when nothing came for so long (rule 5 of `clock`).
+Rule 4  The end of the input is a watermark beyond every row. An input that is absent since the last start holds no other input back, and
+        continues where it was when it comes back.
+Rule 5  If time ticks, an input without rows advances at the pace of the clock, from the time it had reached; by
+        at most MOST_TICKS ticks at once, so that a run that was stopped for long continues where it was. Then none is idle.
+        Rows that an input holds back may be accepted after a silence (rule 5 of `clock`).
 Memory  The rows that wait: those of the last LATE, and those held because they are far ahead (see `clock`), of which at
-        most MOST_HELD are kept; the furthest ahead above that are given up as bad rows, with a reason.
+        most MOST_HELD are stored; the furthest ahead above that are given up as bad rows, with a reason.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ MOST_TICKS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Part of what came: rows of one input, from one unit of its source.
+    """A part of what came: rows of one input, from one unit of its source.
 
-    `number` is the unit's place in the order of the source, `piece` this part's place in the unit. `clusters` tell of
-    every row the source saw, also of those that no query can use and that are not among `rows`.
+    `number` is the unit's place in the order of the source, `piece` this part's place in the unit. `clusters` count
+    every row the source read, including those that no query can use and that are not among `rows`.
     """
 
     input: str
@@ -58,7 +58,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """What a stream's queue remembers: the clocks of its inputs, how far it has handed over, and what waits."""
+    """The state of a stream's queue: the clocks of its inputs, how far rows were passed on, and the rows that wait."""
 
     clocks: Mapping[str, InputClock]
     handed: Instant = BEGINNING
@@ -72,9 +72,9 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What one step of a queue gives: rows in order, the watermark, and the rows that deserve a word.
+    """The results of one step of a queue: rows in order, the watermark, and the rows to report.
 
-    `held` wait because they are far ahead; `repeated` were left out because the stream says DEDUPLICATE.
+    `held` wait because they are far ahead; `repeated` were left out because the stream is declared with DEDUPLICATE.
     """
 
     rows: Rows
@@ -86,7 +86,7 @@ class Release:
 
 
 class Queue:
-    """Puts the rows of one stream in order; `tick_us`: how often its time goes on when no rows come, if it does."""
+    """Puts the rows of one stream in order; `tick_us`: the interval at which its time advances without rows, if it does."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class Queue:
         self.empty = Rows.empty({name: schema.types[name] for name in columns})
 
     def start(self) -> QueueState:
-        """Nothing seen."""
+        """Nothing read."""
         return QueueState({name: InputClock() for name in self.inputs})
 
     def adopt(self, state: QueueState) -> QueueState:
-        """A state saved with other inputs: new ones begin, those that are absent no longer count and may come back."""
+        """A state saved with other inputs: new ones begin, absent ones no longer count and may come back."""
         return replace(state, clocks={**{name: InputClock() for name in self.inputs}, **state.clocks})
 
     def step(
@@ -136,7 +136,7 @@ class Queue:
         )
 
     def _conform(self, rows: Rows | None) -> Rows:
-        """With exactly the columns that travel now; a log may hold rows of a time when they were others."""
+        """The rows with exactly the columns that are read now; a log may have rows with others."""
         if rows is None:
             return self.empty
         if rows.columns.keys() == self.empty.columns.keys():
@@ -184,7 +184,7 @@ class Queue:
                 clock = replace(clock, arrival_time=now, ticked=0)
                 came.add(unit.input)
             clocks[unit.input] = clock
-        if now is not None:  # an input that never sent anything is silent from the first time we looked
+        if now is not None:  # an input that never sent anything is silent from the first step on
             clocks = {
                 n: replace(c, arrival_time=now) if c.arrival_time == BEGINNING else c
                 for n, c in clocks.items()
@@ -218,7 +218,7 @@ class Queue:
         if clock.reached > BEGINNING:
             silent = clock.ticked + min(silent, MOST_TICKS * self.tick_us)
             clock = replace(clock, ticked=silent, arrival_time=now)
-        # An input that has reached nothing keeps the time rows last came: by that it is idle, and by that it was silent.
+        # An input that has reached no time keeps the time of its last rows: IDLE and silence are measured from it.
         if silent < PATIENCE * self.tick_us:
             return clock
         believed = clock.after_silence()

@@ -1,6 +1,6 @@
-"""How much does a zone remember, and for which queries?
+"""How much state has a zone, and for which queries?
 
-Sizes are those of what is saved, so measuring costs a look at every chunk and no more.
+Sizes are those of what is saved, so measuring only reads the size of every chunk.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from headwater.model import END, Instant, Log, Saved, Text
 
 _ITEM_BYTES: Final = 16
-"""What a number or text of a tree is taken to need."""
+"""The assumed size of a number or text of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateSize:
-    """The bytes, rows and keys that are remembered, and the event time of the oldest; END: nothing of a time."""
+    """The bytes, rows and keys of a state, and the event time of the oldest; END: it has no times."""
 
     size: int = 0
     rows: int = 0
@@ -36,7 +36,7 @@ class StateSize:
 
 
 def size_of_saved(saved: Saved) -> StateSize:
-    """What a kernel remembers, by what it saves."""
+    """The size of a kernel's state, by what it saves."""
     total = StateSize(_tree_bytes(saved.values))
     for log in saved.logs.values():
         total += size_of_log(log)
@@ -47,14 +47,14 @@ def size_of_saved(saved: Saved) -> StateSize:
 
 
 def size_of_log(log: Log) -> StateSize:
-    """What a log holds."""
+    """The size of a log."""
     size = sum(chunk.size for chunk in log.chunks)
     rows = sum(chunk.rows.count for chunk in log.chunks)
     return StateSize(size, rows, 0, min((chunk.oldest for chunk in log.chunks), default=END))
 
 
 def add_sizes(zones: Iterable[Mapping[str, StateSize]]) -> dict[str, StateSize]:
-    """What all zones remember together."""
+    """The size of all zones together."""
     total: dict[str, StateSize] = {}
     for sizes in zones:
         for name, size in sizes.items():

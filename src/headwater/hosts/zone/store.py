@@ -1,8 +1,8 @@
 """A zone's state as bytes that a key-value store can hold: one small head, and chunks that are written once.
 
-Rule 1  Between two saves only new chunks are written and gone ones deleted; the head is written every time.
-Rule 2  Every queue and every group has its own part of the head, under its name. A group that is new finds nothing and
-        begins at the stream's present; a group that is gone is not carried on; the others keep what they had.
+Rule 1  Between two saves only new chunks are written and dropped ones deleted; the head is written every time.
+Rule 2  Every queue and every group has its own part of the head, under its name. A new group has no part and
+        begins at the stream's present; a removed group is not saved again; the others keep theirs.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from headwater.model import (
 from headwater.query.language.words import listed
 
 Content = Rows | Run
-"""What a chunk's bytes hold: rows of a log, or a run of a store."""
+"""The content of a chunk: rows of a log, or a run of a store."""
 Fetch = Callable[[str, int], Content]
 """Gives the content of a chunk by its key and its number of cells."""
 
 _SMALL: Final = 1_000
-"""Bytes: less than that, without rows and keys, is not worth telling."""
+"""Bytes: smaller sizes, without rows and keys, are not reported."""
 _MOST_NAMED: Final = 3
-"""Queries of a group by which its state is named; the others are counted."""
+"""So many queries of a group are named in reports; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedZone:
-    """The head as bytes, every chunk by its key, and how much it is by the names of those it is kept for.
+    """The head as bytes, every chunk by its key, and the sizes by the names of their owners.
 
     Chunk keys are never used for two contents.
     """
@@ -78,7 +78,7 @@ def cell_names(key: str, cells: int) -> list[str]:
 
 
 def count_cells(content: Content) -> int:
-    """Over how many cells it is saved."""
+    """The number of cells over which it is saved."""
     return content.cells if isinstance(content, Run) else 1
 
 
@@ -89,7 +89,7 @@ def content_of(key: str, cells: Sequence[bytes]) -> Content:
 
 
 def fetch_from(cells: Mapping[str, bytes]) -> Fetch:
-    """Contents from cells that are all at hand."""
+    """Contents from cells in memory."""
     return lambda key, count: content_of(key, [cells[name] for name in cell_names(key, count)])
 
 
@@ -130,7 +130,7 @@ def save_zone(program: Program, state: ZoneState) -> SavedZone:
 
 @readable("its parts do not fit together")
 def load_zone(program: Program, head: bytes, chunk: Fetch) -> ZoneState:
-    """The state that was saved, for this program's queries; `chunk` gives the content of a key."""
+    """The saved state, for this program's queries; `chunk` gives the content of a key."""
     tree = decode(head)
     _refuse_other_zones(tree["zones"], program.plan.zones)
     queues = {}
@@ -170,7 +170,7 @@ def load_zone(program: Program, head: bytes, chunk: Fetch) -> ZoneState:
 
 
 def _refuse_other_zones(saved: int, now: int) -> None:
-    """Rows would go to other zones than those that have the state for them."""
+    """Refuses a state whose rows would now go to other zones."""
     if saved != now:
         raise HostError(
             "checkpoint-other-zones",
