@@ -197,7 +197,7 @@ class Program:
 
 def _with_operators(group: Group) -> Group:
     """A group whose kernel has its downstream operators."""
-    if not group.behind:
+    if not group.downstream:
         return group
     assert isinstance(group.kernel, OperatedKernel)
     operators = {name: make_operators(plan) for name, plan in group.downstream.items()}

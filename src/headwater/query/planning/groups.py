@@ -22,7 +22,7 @@ class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
     State is saved under `name`, which therefore never changes. `reads_stores` are sources of events that are kept for it in stores: groups
-    without queries, named by `store_of`, whose states its own is given to look at. `behind` is what runs on the events of its FOLLOW queries,
+    without queries, named by `store_of`, whose states its own is given to look at. `downstream` is what runs on the events of its FOLLOW queries,
     by their names: whoever runs the group gives the kernel operators for it.
     """
 
@@ -31,7 +31,7 @@ class Group:
     queries: tuple[str, ...]
     kernel: Kernel[Any]
     reads_stores: tuple[str, ...] = ()
-    behind: Mapping[str, InterestPlan] = field(default_factory=dict)
+    downstream: Mapping[str, InterestPlan] = field(default_factory=dict)
 
 
 def store_of(source: str) -> str:

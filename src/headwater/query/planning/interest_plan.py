@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def answers_by_interest(queries: Sequence[QueryPlan]) -> bool:
-    """Whether queries behind a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
+    """Whether queries downstream of a FOLLOW can be answered for many interests at once: their kernels keep the rows of each apart."""
     return all(query.operator.answers_by_interest and ", " not in query.reads for query in queries)
 
 
@@ -28,7 +28,7 @@ class InterestPlan:
     some of them read.
 
     `parts` is the sub-graph of every group, by its place; `needs` are those of its entries, by name. `undelivered` are groups whose answers are
-    nobody's but the operators' behind them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
+    only for the operators downstream of them: not delivered, so not remembered either. `weak` are those queries whose answers depend on where
     an interest begins. `meaning` changes with what the queries mean. `by_interest`: one state is for all interests.
     """
 
