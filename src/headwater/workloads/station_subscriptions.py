@@ -59,7 +59,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class _Station:
-    """The readings of one station: times and values by attribute, and where it stands."""
+    """The readings of one station: times and values by attribute, and its place."""
 
     source: Source
     times: tuple[Times, ...]

@@ -1,9 +1,9 @@
-"""Weather stations of five sensors, made up from a seed: what nodes of a network have to tell.
+"""Weather stations of five sensors, made up from a seed: the readings of nodes in a network.
 
 The shape is that of stations on an alpine pass: each measures ambient and surface temperature, humidity, speed and direction of
 the wind, with daily cycles and noise that lasts for hours.
 
-Rule 1  The five sensors of a station stand at one place and share a key. Source `5 s + a` is attribute `a` of station `s`.
+Rule 1  The five sensors of a station are at one place and share a key. Source `5 s + a` is attribute `a` of station `s`.
 Rule 2  A station measures one thing after the other within `BURST_S`, every `every_s` seconds, a little early or late; a reading in
         fifty is missing.
 Rule 3  The same arguments give the same readings. A longer record begins with the shorter one.

@@ -1,7 +1,7 @@
-"""Are the answers right, and enough of them? Asked before any figure counts.
+"""Are the answers right, and enough of them? Checked before any figure counts.
 
 Spark's answers must be those of the plain loop (same kernels, one zone, no Spark), query by query and identity by identity;
-those of the plain loop must be what is worked out from the rows without any kernel (`truth`).
+those of the plain loop must be the ones computed from the rows without any kernel (`truth`).
 """
 
 from __future__ import annotations

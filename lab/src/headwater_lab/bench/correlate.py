@@ -1,14 +1,14 @@
 """`headwater bench correlate`: CORRELATE on Spark streaming, beside the no-op ceiling, Spark's own join and Flink.
 
 Everything is measured in one run on one machine and judged by ratios, and no figure counts before its answers are checked:
-those of the plain loop against what is worked out from the rows, those of Spark against those of the plain loop.
+those of the plain loop against the ones computed from the rows, those of Spark against those of the plain loop.
 
-Every rate is the better of two runs, ours as well as theirs, after runs that warm up: other work on the machine makes a run
+Every rate is the better of two runs, for all systems, after runs that warm up: other work on the machine makes a run
 slower, never faster.
 
-How we stand beside a join depends on how many readings match: few, and the fixed cost of a micro-batch is most of what both
-pay; many, and the join drowns in pairs. So (a) is measured twice. Its figures are those of clauses that match often, as the
-ranges of people's questions do; the notes tell of clauses that match seldom, and Flink, whose join of all three gives every
+The ratio to a join depends on how many readings match: with few, the fixed cost of a micro-batch is most of the cost of
+both; with many, the join produces very many pairs. So (a) is measured twice. Its figures are those of clauses that match often, as the
+ranges of people's questions do; the notes report clauses that match seldom, and Flink, whose join of all three gives every
 triple, is compared on those alone.
 """
 

@@ -1,8 +1,8 @@
-"""FENCE on Spark streaming: 10,000 polygons, two million positions, beside Spark's own way to say it.
+"""FENCE on Spark streaming: 10,000 polygons, two million positions, beside a native Spark query.
 
-Objects move about in 40 × 40 km among polygons of 20 corners, 100 to 300 m across; who enters and leaves is the answer. Spark's own way is
-every position crossed with every polygon and a test by shapely in Python; since that takes some 10,000 times as many tests, it is given
-a few positions only, and its rate is theirs. It says who is inside, not who enters.
+Objects move in 40 × 40 km among polygons of 20 corners, 100 to 300 m across; the answers are entries and exits. The native query
+crosses every position with every polygon and tests with shapely in Python; since that takes some 10,000 times as many tests, it gets
+only a few positions, and its rate is measured on these. It reports which objects are inside, not which enter.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _check(
 
 
 def _enters(rows: Rows) -> int:
-    """How often the objects that are looked at enter."""
+    """How often the tracked objects enter."""
     change = rows["change"]
     assert change.names is not None
     is_enter = change.names[change.values] == "enter"

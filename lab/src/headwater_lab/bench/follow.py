@@ -1,9 +1,9 @@
-"""`headwater bench follow`: situations around moving objects, on Spark streaming, and by what is passed on to operators.
+"""`headwater bench follow`: situations around moving objects, on Spark streaming, and by the number of events passed to operators.
 
-(a)  2,000 vehicles at 15 m/s in a town of 8 × 4 km, each with an event a second, of whom 200 are followed: radius 500 m, a new interest
+(a)  2,000 vehicles at 15 m/s in a town of 8 × 4 km, each with an event a second, 200 of which are followed: radius 500 m, a new interest
      after 250 m, a minute of history, a pattern after it; beside the no-op ceiling in the same run.
-(b)  UPDATE ALWAYS: how much of the history of an interest has to be passed on as events alone, to a pattern, and to queries that
-     read queries, against streaming all of it; and what each saving does, by leaving it off. On one core, with the same answers in every
+(b)  UPDATE ALWAYS: how much of the history of an interest must be passed on to a reader of plain events, to a pattern, and to queries that
+     read queries, compared with streaming all of it; and the effect of each saving, by turning it off. On one core, with the same answers in every
      run.
 (c)  Fences: see `fences`.
 

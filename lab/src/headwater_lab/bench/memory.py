@@ -1,7 +1,7 @@
 """How much memory did each Python worker take at its peak?
 
-Linux keeps the greatest resident size of every process (`VmHWM` in `/proc`). Workers come and go with Spark, so they are
-looked at while a run goes on; a worker that lives shorter than PERIOD_S may be missed.
+Linux records the greatest resident size of every process (`VmHWM` in `/proc`). Workers start and end with Spark, so they are
+sampled during a run; a worker that lives shorter than PERIOD_S may be missed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The NEAREST kernel alone, on one core: first the windows are filled, then objects are counted.
 
-The paper publishes 100,000 objects before it measures, so that every query has its threshold. RA looks at each object for
+The paper publishes 100,000 objects before it measures, so that every query has its threshold. RA tests each object for
 each query and needs so long that its rate is taken from fewer objects.
 """
 
@@ -26,10 +26,10 @@ SAMPLE: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """What one run of the kernel took and stored.
+    """The cost and the state of one run of the kernel.
 
     `candidates` are entries stored for a query, on average; `recent` are the objects of RAPF's buffer, which all queries share;
-    `cells` are the cells of interest of a query, on average, none without an index; `tests` are queries that were looked at
+    `cells` are the cells of interest of a query, on average, 0 without an index; `tests` are queries that were tested
     for an object. `answers` are all that were emitted before `until`.
     """
 
@@ -142,5 +142,5 @@ def _run(
 
 
 def _watermark(rows: Rows) -> int:
-    """Just behind the last row."""
+    """Just after the last row."""
     return int(rows["at"].values[-1]) + 1

@@ -1,7 +1,7 @@
-"""Spark's own way to say it: every batch of objects crossed with the table of points, a rank over the distances of each point.
+"""The native Spark query: every batch of objects crossed with the table of points, a rank over the distances of each point.
 
-Spark has no sliding rank, so this answers less: the k nearest objects of each batch, once, where ours tells at every instant
-who enters. It has every advantage: a batch is as large as a window, so each object is looked at once; objects come in
+Spark has no sliding rank, so this answers less: the k nearest objects of each batch, once, where ours reports entries at
+every instant. It has every advantage: a batch is as large as a window, so each object is read once; objects come in
 order of time, in two files, so that two cores have work; the points are broadcast; the rank is one that Spark cuts to k
 before it shuffles.
 """

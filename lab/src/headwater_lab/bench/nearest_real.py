@@ -1,6 +1,6 @@
-"""Recorded numbers to draw objects from: a CSV of the user's, or the air quality of Beijing if it is at hand.
+"""Recorded numbers to draw objects from: a CSV of the user's, or the air quality of Beijing if it is available.
 
-The CSV may have a header. Its first columns are the attributes; a line that has no finite number in one of them is left out.
+The CSV may have a header. Its first columns are the attributes; a line without a finite number in one of them is left out.
 From Beijing, the weather is taken: temperature, pressure, dew point and wind speed of every hour that has all four.
 """
 

@@ -77,7 +77,7 @@ def together(parts: Sequence[Enters]) -> Enters:
 
 
 def emitted(blocks: Iterable[Rows]) -> Enters:
-    """What answers in blocks tell."""
+    """The contents of answers in blocks."""
     columns = ("point", "key", "event_time")
     return together([Enters(*(block[name].values for name in columns)) for block in blocks])
 
@@ -160,7 +160,7 @@ def _entering(
     found: list[tuple[int, int]] = []
 
     def settle(instant: int) -> None:
-        """Let go what expires, cut, and tell."""
+        """Drop what expires, cut, and emit."""
         while by_age and (gone[by_age[0]] or at[by_age[0]] + window_us <= instant):
             row = by_age.popleft()
             if not gone[row]:

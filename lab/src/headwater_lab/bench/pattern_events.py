@@ -1,11 +1,11 @@
 """Events of sensors that report once a second, as a stream would bring them: in files, nearly in the order of time.
 
 Rule 1  A seed and a number of rows give the same rows everywhere.
-Rule 2  Times are whole milliseconds, a sensor's own phase and up to MOST_JITTER_MS behind the full second: no two events of a
+Rule 2  Times are whole milliseconds, a sensor's own phase and up to MOST_JITTER_MS after the full second: no two events of a
         sensor share a time, and a span is at most 6 s if and only if it is less than 6.001 s. The first is our WITHIN 6
         SECONDS, the second the `<` of Flink. Spans of exactly 6 s occur.
-Rule 3  Values are quarters from 0 to below 100, each as likely as the others: sums of a few are exact in any order, so that no
-        two systems differ about an average.
+Rule 3  Values are quarters from 0 to below 100, uniformly distributed: sums of a few are exact in any order, so that no
+        two systems differ in an average.
 Rule 4  An event takes up to MOST_DELAY_MS to arrive, so neighbours in a file are out of order; none comes late.
 
 Memory  All rows at once: some 60 bytes a row while they are made.

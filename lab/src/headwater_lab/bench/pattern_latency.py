@@ -1,9 +1,9 @@
 """How long after the watermark passes a match is it emitted, while events keep arriving?
 
 A feed writes a small file several times a second, as gateways do; a thousand sensors that report once a second would send a
-tenth of that, so event time goes ten times as fast as the clock. A run on Spark follows the folder. The watermark passes a
-match when the first file arrives with an event more than LATE behind its last row; from the moment that file is there until
-the answer is in our hands is its latency.
+tenth of that, so event time advances ten times as fast as the clock. A run on Spark follows the folder. The watermark passes a
+match when the first file arrives with an event more than LATE after its last row; the latency is the time from the moment that file
+exists until the answer has been received.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _latencies(feed: _Feed, emitted: _Emitted) -> NDArray[np.float64]:
     reached, there = np.array(feed.reached), np.array(feed.there)
     found: list[NDArray[np.float64]] = []
     for event_time, at in zip(emitted.event_time, emitted.at, strict=True):
-        # The first file that brings an event more than LATE behind the match's last row.
+        # The first file with an event more than LATE after the match's last row.
         file = np.searchsorted(reached - LATE_S * SECOND, event_time, side="right")
         passed = file < len(there)
         waited = at - there[np.minimum(file, len(there) - 1)]

@@ -1,6 +1,6 @@
-"""What must the answers be? Worked out from the rows, with neither kernel nor Spark nor Flink.
+"""Which answers are right? Computed from the rows, without a kernel, Spark or Flink.
 
-In both kinds of pattern only one row can be C of a start: the first that is no B. So a start matches or not by itself, and of
+In both kinds of pattern only one row can be C of a start: the first that is not B. So a start matches or not, whatever the others do, and of
 starts that end at the same row the first one wins (skipping past the last row).
 
 `bands` is a few passes over arrays, `rise` a plain loop: 300,000 rows take it about a second.

@@ -152,9 +152,9 @@ def _cost_curve(bench: _Bench, density: float, counts: tuple[int, ...]) -> None:
 def _checked(
     bench: _Bench, words: str, sent: Sent, question: PredictQuestion, *, step_us: int | None = None
 ) -> Answered:
-    """The fastest of some runs; the answers about a few objects are looked at in the first.
+    """The fastest of some runs; the answers about a few objects are checked in the first.
 
-    Where not all columns are selected, it is looked at in a run with all of them, and every row of the first must be as it is there.
+    If not all columns are selected, they are checked in a run with all of them, and every row of the first must be among its rows.
     """
     objects = np.unique(sent.rows["id"].values)
     random = np.random.default_rng(bench.options.seed)

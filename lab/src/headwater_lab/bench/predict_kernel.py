@@ -209,7 +209,7 @@ def answer(
 
 
 def _steps(rows: Rows, name: str, step_us: int | None = None) -> Iterator[tuple[Rows, int]]:
-    """Some thousand rows, or those of some time; all of one instant in one step. At last time goes on to the end."""
+    """Some thousand rows, or those of some time; all of one instant in one step. At last time advances to the end."""
     at = rows[name].values
     start = 0
     while start < rows.count:

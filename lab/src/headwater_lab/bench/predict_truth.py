@@ -47,7 +47,7 @@ class Collected:
 
     @classmethod
     def about(cls, sensors: Sequence[int]) -> Collected:
-        """Of nobody else."""
+        """Those of these sensors alone."""
         return cls(frozenset(sensors), {})
 
     def take(self, rows: Rows) -> None:

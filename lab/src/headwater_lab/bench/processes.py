@@ -1,4 +1,4 @@
-"""How much processor time did the processes below this one take? From `/proc`; nothing where there is none."""
+"""How much processor time did the child processes take? From `/proc`; nothing on systems without it."""
 
 from __future__ import annotations
 

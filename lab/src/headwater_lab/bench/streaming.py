@@ -1,7 +1,7 @@
 """One timed run on Spark: files followed to their end, two a micro-batch.
 
-The rate is rows over the durations of the micro-batches as Spark tells them. The first one warms up (workers open the plan
-and load compiled code) and the last one only flushes; both are left out, and the rate with everything in is stated beside it.
+The rate is rows over the durations of the micro-batches as reported by Spark. The first one warms up (workers open the plan
+and load compiled code) and the last one only flushes; both are left out, and the rate with all of them is stated beside it.
 """
 
 from __future__ import annotations

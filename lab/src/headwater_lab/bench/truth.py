@@ -20,7 +20,7 @@ from headwater_lab.bench.questions import WITHIN_S, Circle, Question, Range, ins
 from headwater_lab.bench.stations import Floats, Numbers, Reports
 
 _WITHIN_US = WITHIN_S * 1_000_000
-_EVERY = 101  # rows looked at to say how often a clause matches
+_EVERY = 101  # rows sampled to say how often a clause matches
 
 Sums = NDArray[np.uint64]
 
@@ -65,7 +65,7 @@ def expected(reports: Reports, questions: Sequence[Question]) -> AnswerSums:
 
 
 def emitted(questions: Sequence[Question], blocks: Iterable[Rows]) -> AnswerSums:
-    """What answers in blocks tell the questions."""
+    """The contents of answers in blocks, by question."""
     numbers = {question.name: number for number, question in enumerate(questions)}
     counts, sums = np.zeros(len(questions), np.int64), np.zeros(len(questions), np.uint64)
     for block in blocks:

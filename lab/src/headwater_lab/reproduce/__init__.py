@@ -1,14 +1,14 @@
-"""Does what was published hold here? The experiments of `headwater reproduce`, one module or package for each.
+"""Do published results hold here? The experiments of `headwater reproduce`, one module or package for each.
 
 ```
-outcome     what every experiment gives: a table, panels of a picture, claims with their evidence
+outcome     the result of every experiment: a table, panels of a picture, claims with their evidence
 picture     panels as a PNG
 page        an outcome as one page of HTML
 tasks       cases as tasks of a Spark job, stored as they end
 ```
 
 An experiment is a module, or a package, with the name of the experiment, `-` written as `_`, and a function `reproduce(scale, say)`; one
-that takes recorded data (`TAKES_DATA`) also takes `data`, and one that goes on where it was stopped (`GOES_ON`) takes `progress`.
+that takes recorded data (`TAKES_DATA`) also takes `data`, and one that continues where it was stopped (`GOES_ON`) takes `progress`.
 """
 
 from typing import Final

@@ -1,16 +1,16 @@
-"""How many candidates do RA, RAPF and PA keep for a query, and what does an object cost them?
+"""How many candidates do RA, RAPF and PA store for a query, and what does an object cost them?
 
 The paper (section 4, and the comparison it cites) says: PA stores fewest objects; RAPF is cheaper than RA; the number that PA
-keeps depends on k and σ but not on how many objects a window holds, while a k-skyband grows with the logarithm of it.
+stores depends on k and σ but not on how many objects a window holds, while a k-skyband grows with its logarithm.
 
 Measured with the kernel alone, on one core, after the windows are full: over uniform objects and over clusters for every k, then
-over uniform objects for windows of several sizes. RAPF puts objects off in a buffer of recent ones that all queries share, so
-what it stores for a query is the query's candidates and its share of the buffer. What RA and RAPF answer for a few of the queries is compared with what follows
-from the definition, and what PA tells them with a list that is cut to R*.
+over uniform objects for windows of several sizes. RAPF defers objects in a buffer of recent ones that all queries share, so
+what it stores for a query is the query's candidates and its share of the buffer. For a few of the queries, the answers of RA and RAPF are compared with
+the definition, and those of PA with a list that is cut to R*.
 
 That PA stores fewest depends on what is counted, so both are judged. It also depends on the window for k = 1: R* is 11 whatever
-the window holds, and RA has fewer than 11 candidates below some ten thousand objects (10.6 with 8,000). The small scale goes up
-to 20,000 for that reason, and there the two differ by 2 % only.
+the window holds, and RA has fewer than 11 candidates below some ten thousand objects (10.6 with 8,000). The small scale extends
+to 20,000 for that reason, where the two differ by only 2 %.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All of it; `failures` are answers that were wrong, after which no number counts.
+    """All results; `failures` are wrong answers, after which no number counts.
 
-    `about` says how it was measured; where it is given, the outcome is also written as a page and as Parquet. `texts` are further files, by
+    `about` says how it was measured; with it, the outcome is also written as a page and as Parquet. `texts` are further files, by
     the ends of their names.
     """
 

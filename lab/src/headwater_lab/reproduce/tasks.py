@@ -2,8 +2,8 @@
 
 Rule 1  The longest come first, so that the cores end together.
 Rule 2  A case that fails is reported in words and does not take the others with it.
-Rule 3  What a case gave is written to a folder as soon as it is known, under the digest of the case, of what it was measured
-        with, and of this program. An experiment that was stopped goes on from there; one that has been changed begins anew.
+Rule 3  The result of a case is written to a folder as soon as it is known, under the digest of the case, of what it was measured
+        with, and of this program. An experiment that was stopped continues from there; one that has been changed begins again.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _watching(context: Any, total: int, say: Say) -> Iterator[None]:
     def watch() -> None:
         reported, last = 0, start
         while not over.wait(WATCH_EVERY_S):
-            with suppress(Exception):  # a run is not to end because nobody knows how far it is
+            with suppress(Exception):  # a run must not fail because its progress is unknown
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
                 done = max(
                     (stage.numCompletedTasks for stage in stages if stage and stage.numTasks == total),

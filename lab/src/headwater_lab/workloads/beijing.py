@@ -101,7 +101,7 @@ def _hour(line: Sequence[str]) -> _Hour:
 
 @lru_cache(maxsize=1 << 16)
 def _instant(year: str, month: str, day: str, hour: str) -> Instant:
-    """Kept: all stations have the same hours."""
+    """Cached: all stations have the same hours."""
     return int(datetime(int(year), int(month), int(day), int(hour), tzinfo=_BEIJING).timestamp()) * SECOND
 
 

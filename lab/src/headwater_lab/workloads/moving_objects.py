@@ -1,8 +1,8 @@
-"""Objects that move about in a rectangle and say where they are, made up from a seed: where is each of them at any instant?
+"""Objects that move in a rectangle and report where they are, made up from a seed: where is each of them at any instant?
 
 Rule 1  Every object has the same speed all the time. At each of its turns, `turn_every_us` apart, it takes a new direction with
-        probability `turn_probability`, any direction as likely as another, and goes straight ahead in between.
-Rule 2  At a border it is reflected, as light is. A place is worked out as if the rectangle went on behind its borders and is then
+        probability `turn_probability`, uniformly distributed, and goes straight ahead in between.
+Rule 2  At a border it is reflected, as light is. A place is computed as if the rectangle had no borders and is then
         folded back, so it is exact at every instant and no instant depends on which others are read.
 Rule 3  Objects neither turn nor measure at the same moments: the first turn and the first sample of each are drawn from one
         whole period. Samples are without error. Every object has taken a sample before time 0 or at it.
@@ -49,7 +49,7 @@ MOVERS_SCHEMA: Final = StreamSchema(
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How objects move; as it stands, as those of the paper do. `along_m` is the other side of a rectangle; None: it is a square."""
+    """How objects move; by default as those of the paper do. `along_m` is the other side of a rectangle; None: it is a square."""
 
     side_m: float = PAPER_SIDE_M
     speed_mps: float = 26.8

@@ -1,17 +1,17 @@
 """Weather and water of sites in the Chilean Andes as they were recorded: a CSV of single readings, as profiles of sites or as stations.
 
 Rule 1  The layout is that of the Polkura stream of CORE: a header, then a line for each reading with type, time, number, site
-        and value, parted by semicolons. The CSV may be packed with gzip.
+        and value, separated by semicolons. The CSV may be packed with gzip.
 Rule 2  A site measures one thing after the other, over a minute or two, every ten minutes or less often. What it measured in the
         same ten minutes of the clock is one profile: the last value of each type, at the time of the last reading.
-Rule 3  Types that are no weather are left out, and so are ten minutes that have nothing else. What was not measured is NULL.
+Rule 3  Types other than weather are left out, and so are ten minutes that have nothing else. What was not measured is NULL.
 Rule 4  The file names no time zone: times are taken as UTC.
-Rule 5  A file that is not like this is refused whole, with the file and the line.
+Rule 5  A file with another layout is refused whole, with the file and the line.
 Rule 6  Stations of five sensors are made of sites that measured all of `STATION_TYPES` at least `FEWEST_READINGS` times. Only two
-        sites have wind, so the dielectric permittivity of the soil (how wet it is) stands for wind speed and the voltage of the battery
-        (which the sun charges) for wind direction; the soil stands for the surface.
-Rule 7  Where more stations are needed than there are sites, a site serves again with its record turned by a day, two days, …: its
-        first days come last. The file names no places either: stations stand where made-up ones would.
+        sites have wind, so the dielectric permittivity of the soil (how wet it is) replaces wind speed and the voltage of the battery
+        (which the sun charges) wind direction; the soil replaces the surface.
+Rule 7  If more stations are needed than there are sites, a site is used again with its record turned by a day, two days, …: its
+        first days come last. The file names no places either: stations are placed like made-up ones.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def read_hydromet(path: Path) -> Rows:
 
 
 def read_stations(path: Path, count: int, *, hours: float, seed: int = 0) -> Recorded:
-    """The first `hours` of `count` stations; `seed` says where they stand."""
+    """The first `hours` of `count` stations; `seed` determines their places."""
     sites = _full_sites(path)
     first = min(int(time[0]) for of in sites.values() for time, _ in of)
     days = max(int(time[-1]) - first for of in sites.values() for time, _ in of) // _DAY_US + 1

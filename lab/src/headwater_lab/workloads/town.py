@@ -1,11 +1,11 @@
 """Vehicles in a town of straight streets, made up from a seed: how they follow one another, stop at lights, change lanes and crash.
 
 Rule 1  Streets cross every `block_m` metres, with two lanes in each direction. A road is a block in one direction. Lights at the
-        crossings are green for one direction, then for the other, `GREEN_S` each; who cannot stop any more goes on.
-Rule 2  A vehicle wants its own speed. It goes no faster than lets it stop behind the one before it, or at a red light. It brakes with up
-        to `BRAKING`, in need with `HARD`, and speeds up with `GAINING` m/s².
-Rule 3  Behind a slower one it changes its lane if there is room beside it. At a crossing it goes straight on, or turns, at random.
-Rule 4  One of `CRASH_SHARE` vehicles crashes every `CRASH_EVERY_S` seconds: in the middle of a block it stops dead, for `CRASH_S` seconds.
+        crossings are green for one direction, then for the other, `GREEN_S` each; a vehicle that cannot stop any more continues.
+Rule 2  A vehicle has a desired speed. It goes no faster than allows it to stop behind the one before it, or at a red light. It brakes with up
+        to `BRAKING`, in an emergency with `HARD`, and accelerates with `GAINING` m/s².
+Rule 3  Behind a slower vehicle it changes its lane if there is room beside it. At a crossing it goes straight on, or turns, at random.
+Rule 4  One of `CRASH_SHARE` vehicles crashes every `CRASH_EVERY_S` seconds: in the middle of a block it stops at once, for `CRASH_S` seconds.
         They crash one after the other.
 Rule 5  The same town, number and seed give the same vehicles everywhere, for any length of time.
 
@@ -52,7 +52,7 @@ class Town:
 @dataclass(slots=True)
 class _Traffic:
     """Where all vehicles are: the crossing behind each, int64[n, 2], its direction and the one it takes next, metres from there, lane,
-    speed, its own wish; and until when it stands."""
+    speed, its desired speed; and until when it is stopped."""
 
     last_crossing: Whole
     heading: Whole
@@ -169,7 +169,7 @@ def _room_at_back(traffic: _Traffic, town: Town) -> Floats:
 
 
 def _in_lanes(traffic: _Traffic, town: Town, lane: Whole) -> tuple[Whole, Floats, Floats, Whole]:
-    """The lane of each vehicle, where each would stand in the given one, where all stand in order, and that order."""
+    """The lane of each vehicle, the lane it would have after a change, its rank in the order of all vehicles, and that order."""
     roads = _roads(traffic, town) * LANES
     width = 2.0 * town.block_m
     at = roads + traffic.lane
@@ -179,7 +179,7 @@ def _in_lanes(traffic: _Traffic, town: Town, lane: Whole) -> tuple[Whole, Floats
 
 
 def _cross(traffic: _Traffic, town: Town, random: np.random.Generator) -> None:
-    """Those that have reached a crossing go on behind it, and choose where to go at the next."""
+    """Vehicles that have reached a crossing pass it, and choose a direction for the next."""
     crossing = np.flatnonzero(traffic.along >= town.block_m)
     traffic.last_crossing[crossing] += _AHEAD[traffic.heading[crossing]]
     traffic.along[crossing] -= town.block_m

@@ -1,9 +1,9 @@
-"""Vehicles on roads, second by second, whoever made them: columns, and what cameras beside the roads see of them.
+"""Vehicles on roads, second by second, from any source: columns, and what cameras beside the roads see of them.
 
-Rule 1  A trace has one report of each vehicle that drives for each whole second: where it is, how fast, on which road and lane. Second 0 is
+Rule 1  A trace has one report of each driving vehicle for each whole second: where it is, how fast, on which road and lane. Second 0 is
         `START`.
 Rule 2  Vehicles are numbered in the order in which they are used: the ones that drive longest first, ties at random.
-Rule 3  Cameras stand `apart_m` apart in both directions. Each sees every vehicle in a square around it, and says so at its own place.
+Rule 3  Cameras are `apart_m` apart in both directions. Each reports every vehicle in a square around it, at the camera's place.
 
 Memory  56 bytes a report, 40 a sighting.
 """

@@ -3,9 +3,9 @@
 Rule 1  The layout is that of the QuantConnect Lean engine: `ibm_20131007_trade.zip` (symbol, day) holds one CSV without a
         header, a line for each trade: milliseconds since midnight in New York, price × 10,000, size, exchange,
         condition, 1 if suspicious.
-Rule 2  Nothing is thinned, and the order within a millisecond is kept: `number` counts the trades of a day, and comes first
-        behind time and key wherever rows of one instant are put in order.
-Rule 3  A file that is not like this is refused whole, with the file and the line.
+Rule 2  No trade is left out, and the order within a millisecond is preserved: `number` counts the trades of a day, and comes first
+        after time and key wherever rows of one instant are sorted.
+Rule 3  A file with another layout is refused whole, with the file and the line.
 """
 
 from __future__ import annotations
@@ -72,6 +72,6 @@ def _is_trade(line: list[str]) -> bool:
 
 
 def _midnight(day: str) -> Instant:
-    """When a day began in New York. Clocks are changed while nobody trades, on Sundays."""
+    """When a day began in New York. Clocks change on Sundays, when there is no trading."""
     begun = datetime.strptime(day, "%Y%m%d").replace(tzinfo=_NEW_YORK)
     return int(begun.astimezone(UTC).timestamp()) * SECOND

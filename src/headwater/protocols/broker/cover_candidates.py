@@ -1,7 +1,7 @@
 """Operators that may cover one another, with their boxes as arrays.
 
-Rule 1  As long as all regions are boxes (or there is none), the boxes stand ready: a decision looks at arrays alone. With other
-        regions the rows that count are made anew for each decision (`headwater.protocols.cover.candidates_of`).
+Rule 1  As long as all regions are boxes (or there is none), the boxes are stored: a decision reads arrays alone. With other
+        regions the rows that count are computed for each decision (`headwater.protocols.cover.candidates_of`).
 Rule 2  Only operators that began no later may cover: their readings reach back as far.
 
 Memory  one row of doubles for each operator.

@@ -20,7 +20,7 @@ from headwater.protocols.broker.side import Pair, Side
 
 MOST_SOURCES: Final = 1_000_000
 MOST_REMEMBERED: Final = 10_000
-"""Filters of which it is remembered where their sources are; then all of it is worked out anew."""
+"""Filters whose sources are cached; when there are more, the cache is emptied."""
 
 
 class Directory:
@@ -75,7 +75,7 @@ class Directory:
         return [self._sides_of(f.attribute, f.region, f.keys, but) for f in filters]
 
     def save(self) -> dict[str, Any]:
-        """The numbers; which source is where stands with the sides."""
+        """The numbers; the sources of each side are stored with the sides."""
         return {
             "sources": [[s.key, s.attribute, s.x, s.y] for s in self.sources],
             "numbers": [[*pair, number] for pair, number in self.number.items()],

@@ -1,8 +1,8 @@
 """Is an operator already covered by others, so that it need not be sent?
 
-Rule 1  Only operators that ask for the same kind of thing can cover one another (`Outline.make`): they stand on one shelf board.
-Rule 2  A board keeps its boxes as arrays, so that a decision is arithmetic and not a walk through objects.
-Rule 3  An operator that is taken away may have covered others: the node asks again for those (`exposed`).
+Rule 1  Only operators of the same kind can cover one another (`Outline.make`): these are grouped together.
+Rule 2  A group stores its boxes as arrays, so that a decision is arithmetic and not a walk through objects.
+Rule 3  An operator that is removed may have covered others: the node decides about those again (`exposed`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Filtering:
     seed: int = 0
 
     def covers(self, requests: Requests, request: Request) -> bool:
-        """Whether what stands on a shelf leaves nothing to ask for."""
+        """Whether the operators of a shelf cover everything."""
         if self.cover is None:
             return False
         candidates = requests.candidates(request)

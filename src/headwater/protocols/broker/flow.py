@@ -1,14 +1,13 @@
 """Which readings does each side get, and when?
 
-Rule 1  A reading is a member of an operator by what the node holds, whatever the order of arrival. More readings never take a
-        member away, so nothing sent is ever wrong and nothing waits for a clock.
-Rule 2  A reading never goes back where it came from (but from the centre, which does everything), and is sent to a side once, or
+Rule 1  Whether a reading is a member of an operator depends on the readings that the node holds, whatever the order of arrival. More readings never
+        remove a member, so nothing sent is ever wrong and nothing waits for a clock.
+Rule 2  A reading never goes back where it came from (except from the centre, which does everything), and is sent to a side once, or
         once for each operator from there (`propagation`).
-        Readings of a source that has left go nowhere: nobody there knows it any more.
-Rule 3  New readings can only make members of readings less than the longest δt away: only those are looked at. A new operator looks at all.
-
-Rule 4  A reading from further ahead of now than readings are valid is no reading: it would stay for ever. It is counted and dropped, as one is
-        that comes when it is no longer valid.
+        Readings of a source that has left go nowhere: no other node knows it any more.
+Rule 3  New readings can only make members of readings less than the longest δt away: only those are tested. A new operator tests all.
+Rule 4  A reading that is further ahead of now than readings are valid is dropped and counted, since it would stay for ever; so is one
+        that arrives when it is no longer valid.
 
 Memory  the store, and a byte for each reading held and each result set.
 """
@@ -84,7 +83,7 @@ class Flow:
         return self._fresh is not None
 
     def match(self) -> None:
-        """Tell every side what became a member because of the readings since the last time."""
+        """Send every side what became a member because of the readings since the last time."""
         if self._fresh is None:
             return
         (first, last), sources = self._fresh, list(self._fresh_sources)

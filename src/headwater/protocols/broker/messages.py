@@ -1,4 +1,4 @@
-"""What brokers say to one another, as bytes, and what bytes from a peer are allowed to say.
+"""The messages of brokers as bytes, and which bytes from a peer are valid.
 
 ```
 advertise    sources                     there are such sources on my side
@@ -8,9 +8,9 @@ unsubscribe  name                        no longer
 events       readings, sets              readings you subscribed to; which result set each is for, where operators have their own
 ```
 
-Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that nothing behind this
-        door meets a wrong type, a NaN or an array of the wrong length.
-Rule 2  An operator is named by its bytes, which nodes pass on as they came: it has the same name wherever it goes unchanged.
+Rule 1  Whatever the bytes, the outcome is a message or a PeerError. Every field is checked here, so that later code never
+        meets a wrong type, a NaN or an array of the wrong length.
+Rule 2  An operator is named by its bytes, which nodes pass on unchanged: it has the same name wherever it goes unchanged.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Request:
 
     @staticmethod
     def of(operator: Operator) -> Request:
-        """An operator that nobody has written yet."""
+        """An operator that has not been encoded yet."""
         return Request(operator, encode(_operator_tree(operator)))
 
     @property
@@ -83,7 +83,7 @@ class Request:
 
 
 class Events(NamedTuple):
-    """Readings of `sources`. Where operators have result sets of their own, `sets` names them and `of` says whose each row is.
+    """Readings of `sources`. Where operators have result sets of their own, `sets` names them and `of` gives the set of each row.
 
     Otherwise there are no sets, and `of` is all zeros.
     """

@@ -147,7 +147,7 @@ class Broker:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Go on, as a new node, from what `save` gave."""
+        """Continue, as a new node, from what `save` gave."""
         self._directory.restore(saved["directory"])
         for name, tree in saved["sides"].items():
             self.sides[name].restore(tree)

@@ -42,7 +42,7 @@ class Placement:
         self._parts: dict[tuple[NodeId, str], dict[NodeId, list[Request]]] = {}
 
     def add(self, request: Request, sender: NodeId) -> bool:
-        """An operator came; False: nothing is new, or nobody could answer it."""
+        """An operator came; False: nothing is new, or no source could answer it."""
         side = self._sides[sender]
         if request.name in side.requested or request.name in side.covered:
             return False
@@ -80,7 +80,7 @@ class Placement:
         return exposed
 
     def sources_changed(self, sources: Sequence[Source], sender: NodeId) -> None:
-        """Sources came or went on a side: divide anew the operators from elsewhere that they concern."""
+        """Sources came or went on a side: split the operators from elsewhere that they concern again."""
         for name, side in self._sides.items():
             side.changed()
             if name == sender != self._name:
@@ -92,7 +92,7 @@ class Placement:
                         self._answerable(request.operator)
 
     def save(self) -> list[Any]:
-        """Which parts each operator has; the parts themselves stand with the sides."""
+        """Which parts each operator has; the parts themselves are stored with the sides."""
         return [
             [sender, name, [[to, part.name] for to, parts in divided.items() for part in parts]]
             for (sender, name), divided in self._parts.items()
@@ -122,7 +122,7 @@ class Placement:
                     self._unwant(to, part, reason)
 
     def _divide(self, request: Request, sender: NodeId) -> dict[NodeId, list[Request]]:
-        """The parts for each side. A user's own node may have sources itself; a neighbour asks only for what lies beyond it."""
+        """The parts for each side. A user's own node may have sources itself; a neighbour requests only what lies beyond it."""
         but = None if sender == self._name else sender
         where = self._directory.where(request.operator.filters, but=but)
         return {

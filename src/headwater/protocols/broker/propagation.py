@@ -1,11 +1,11 @@
-"""Which readings go to which side, and for whom?
+"""Which readings go to which side, and for which operators?
 
 ```
 TOGETHER   what is in any operator that came from there, each reading once
 EACH       what is in each operator that came from there, once for each: a result set of its own
 RETURN     the same, and readings that came from there themselves go back too
 ALL        everything, once
-RELAY      nothing by itself: only what comes marked for an operator from there
+RELAY      only what comes marked for an operator from there
 ```
 """
 

@@ -1,19 +1,19 @@
-"""Which part of an operator concerns what lies behind a link?
+"""Which part of an operator concerns a link?
 
-`where` says for each filter on which sides of the node (links, or the node itself) there are sources for it, the side the
-operator came from left out. A part for side j has the filters with sources behind j.
+`where` says for each filter on which sides of the node (links, or the node itself) there are sources for it, except the side that the
+operator came from. A part for side j has the filters with sources on side j.
 
-Rule 1  A filter stays needed behind j only if all its sources lie there: a reading elsewhere could complete the event.
-Rule 2  An operator whose sources all lie behind j goes there as it is. Otherwise this node puts the event together, and all
+Rule 1  A filter stays needed on side j only if all its sources are there: a reading elsewhere could complete the event.
+Rule 2  An operator whose sources are all on side j goes there unchanged. Otherwise this node puts the event together, and all
         filters of the part are returned.
 Rule 3  No source at all for a needed filter: no complex event can exist, nothing is requested.
 Rule 4  Parts that mean the same are written the same, whatever they are parts of: filters in one order, groups counted from 0, and no δt
-        or δl where there is nothing to be near to.
+        or δl if there is nothing to be near to.
 
-Binary joins (multi-join): where the sources first part, the operator becomes a ring of pairs, filter i returned and looked at together with
+Binary joins (multi-join): where the sources first separate, the operator becomes a ring of pairs, filter i returned and tested together with
 filter i + 1. Every reading of a complex event passes its pair; readings that only have a partner pass too. Pairs are tested where their
-sources part, and nowhere else: on the way from there to the user whatever fits a filter passes, as it does in a network that knows
-filters and not joins. So what only has a partner travels all the way.
+sources separate, and nowhere else: on the way from there to the user every reading that matches a filter passes, as in a network that knows
+filters and not joins. So a reading that only has a partner travels all the way.
 
 Source  seed paper, algorithm 3 `project`; it has one source per attribute, where rules 1 and 2 are the same as its own.
 """
@@ -66,7 +66,7 @@ class BinaryJoins:
     everywhere: bool = False
 
     def parts(self, operator: Operator, side: NodeId, where: Where) -> list[Operator]:
-        """The operator, or what each of its pairs asks there."""
+        """The operator, or the filters of each of its pairs there."""
         if _unsourced(operator, where):
             return []
         if not _is_join(operator) or _whole(operator, side, where):
@@ -122,7 +122,7 @@ def canonical(operator: Operator) -> Operator:
     for f in sorted(operator.filters, key=_sort_key):
         if (
             f.needed or f not in filters
-        ):  # a second filter that adds nothing to the event and asks for the same
+        ):  # a second filter that adds nothing to the event and takes the same readings
             filters.append(f)
     if len(filters) == 1:
         filters = [replace(filters[0], needed=True, returned=True)]

@@ -1,8 +1,8 @@
 """The readings a node holds, until they are no longer valid.
 
-Rule 1  A reading keeps its slot for as long as it is held, so that what was sent where is a table by slot that nothing moves.
+Rule 1  A reading stays in its slot for as long as it is held, so that a table by slot, which nothing moves, says what was sent where.
         `order` lists the slots in use by time, ties by arrival.
-Rule 2  A reading is known by its source and its number; one that is held already is not taken twice.
+Rule 2  A reading is identified by its source and its number; one that is held already is not stored twice.
 
 Memory  Readings no older than the validity, at most MOST_READINGS; beyond that the oldest are given up, and counted.
 """

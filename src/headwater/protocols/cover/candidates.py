@@ -1,10 +1,10 @@
 """Which operators may cover one, and as which boxes?
 
 Every complex event of an operator is a point: the value and the place of the reading for each filter. If its box lies in the union
-of the boxes of other operators that ask for events of the same make, each of its events is an event of one of them.
+of the boxes of other operators of the same make, each of its events is an event of one of them.
 
 Rule 1  Same make: filters over the same attributes and keys, needed and returned alike, grouped alike; the same δt and δl. The
-        order of filters and the numbers of groups do not matter. Nobody else's readings count: `since` no later.
+        order of filters and the numbers of groups do not matter. No later `since`: the readings must reach back as far.
 Rule 2  Columns: the interval of each filter, then x and y of each filter's region (`regions.py`); places are left out where
         no row has a bound. Filters that are alike but for their bounds are paired by their bounds: any pairing is right.
 Rule 3  A filter that is not needed and takes nothing does not make the operator empty, since its events go without: it

@@ -1,15 +1,15 @@
-"""Is a box covered by the union of others? Decided for sure, by cutting rows out of it.
+"""Is a box covered by the union of others? Decided exactly, by cutting rows out of it.
 
 Rule 1  Rows that cannot matter are dropped first (`reduction.py`), for the box and for every part of it.
 Rule 2  A row is cut out: at most 2d parts are left, each without that row. The row that leaves fewest parts comes first, among
-        equals the one that holds most of the box; one that leaves a single part only shrinks the box. The largest part is
-        cut off first, and the smallest looked at first.
-Rule 3  Rows that hold less than the box in sum of volumes do not cover it.
-Rule 4  The first part that no row holds: not covered. No part left: covered.
+        equals the one that contains most of the box; one that leaves a single part only shrinks the box. The largest part is
+        cut off first, and the smallest tested first.
+Rule 3  Rows that contain less than the box in sum of volumes do not cover it.
+Rule 4  The first part that no row contains: not covered. No part left: covered.
 Rule 5  After `budget` parts the answer is "not covered": that sends what need not be sent, and loses nothing.
-Memory  The parts not yet looked at, and the rows of each part on the way to the one in hand: at most MOST_DEPTH of them, beyond
+Memory  The parts not yet tested, and the rows of each part on the way to the present one: at most MOST_DEPTH of them, beyond
         which Rule 5 holds too.
-Source  the question is co-NP complete (Srivastava 1993): the budget is what keeps a peer's subscriptions from stopping a node.
+Source  the question is co-NP complete (Srivastava 1993): the budget prevents a peer's subscriptions from stopping a node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headwater.protocols.cover.boxes import DECIDED, OPEN, Boxes, Question, Real
 from headwater.protocols.cover.reduction import HELD, Rows, reduce
 
 BUDGET: Final = 10_000
-"""Parts looked at for one answer: some ten milliseconds."""
+"""Parts tested for one answer: some ten milliseconds."""
 
 MOST_DEPTH: Final = 256
 
@@ -65,14 +65,14 @@ def subtract(question: Question, budget: int) -> Verdict:
 
 @njit(cache=True)
 def count_parts(low: Real, up: Real, lows: Real, ups: Real, budget: int) -> tuple[int, int]:
-    """GAP, UNION or SPENT, and the number of parts looked at."""
+    """GAP, UNION or SPENT, and the number of parts tested."""
     total, columns = lows.shape
     deepest = min(total, MOST_DEPTH) + 1
     # The pile of parts: a box each, and the depth of the box it was cut from.
     part = np.empty((2 * columns * deepest + 1, 2, columns))
     above = np.zeros(len(part), np.int64)
     part[0, 0], part[0, 1] = low, up
-    # The rows of the part in hand stand behind those of the boxes it was cut from.
+    # The rows of the present part come after those of the boxes it was cut from.
     rows, starts = np.empty(4 * total + 64, np.int32), np.zeros(deepest + 2, np.int64)
     rows[:total] = np.arange(total)
     starts[1] = total
@@ -103,7 +103,7 @@ def count_parts(low: Real, up: Real, lows: Real, ups: Real, budget: int) -> tupl
 def _look(
     low: Real, up: Real, lows: Real, ups: Real, rows: Rows, entries: Rows, share: Real, budget: int
 ) -> tuple[int, int, int, int]:
-    """Shrink a part while that is all a row asks for: what came out, the row to cut, how many rows, parts looked at."""
+    """Shrink a part while rows require nothing else: the result, the row to cut, how many rows, parts tested."""
     count = len(rows)
     for looks in range(budget):
         count = reduce(low, up, lows, ups, rows, count, entries)

@@ -1,15 +1,15 @@
-"""How does the region of one filter look from that of another? Boxes as intervals, everything else by its own containment.
+"""How does the region of one filter compare with that of another? Boxes as intervals, everything else by its own containment.
 
 Each reading has its own place, so a region counts once per filter: two more columns of the operator's box, x and y. (One copy for
 all filters is unsound: a at 2 and b at 8 match an operator on [0, 10], and neither one on [0, 6] nor one on [4, 10].)
 
-Rule 1  The operator in question stands for the box around its region: itself if it is a box. That is no less than it asks for.
+Rule 1  The operator in question is replaced by the box around its region: itself if it is a box. That is no less than it requests.
 Rule 2  A row whose region is a box is that box: unions of boxes are exact.
 Rule 3  A row whose region is a circle or a polygon counts as unbounded if it contains the whole region of the operator, otherwise
-        the row is left out. So a union of circles is never seen, nor a union of polygons.
+        the row is left out. So a union of circles is never recognised, nor a union of polygons.
 Rule 4  A row whose box crosses the date line is two boxes; it counts as the one half that the operator meets. An operator
         whose box crosses the date line needs a row that contains both halves.
-Rule 5  Where rounding could decide, the answer is no: a circle contains what lies inside it by more than a hair. Regions that
+Rule 5  Where rounding could decide, the answer is no: a circle contains what lies inside it with a small margin. Regions that
         are equal contain one another. A geographic circle contains a box less than 90° of longitude away on either side if it contains its
         corners (along a parallel and along a meridian distances grow towards the ends); a polygon in it counts as its box.
 """

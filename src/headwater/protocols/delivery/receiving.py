@@ -63,7 +63,7 @@ class Receiving:
 
     @classmethod
     def load(cls, tree: dict[str, Any], settings: DeliverySettings) -> Receiving:
-        """A saved half goes on as it would have."""
+        """The receiving half from what was saved."""
         half = cls(settings)
         half.got, half.ack_at, half._owed = tree["got"], tree["ack_at"], tree["owed"]
         half._early = dict(zip(tree["early"], split_bytes(tree["early_payloads"]), strict=True))

@@ -165,7 +165,7 @@ class Reliable:
         return min(mine, core)
 
     def save(self) -> bytes:
-        """Everything, as bytes; `load` of it goes on exactly as this one would."""
+        """Everything, as bytes; `load` of it behaves exactly as this one would."""
         tree = {
             "name": self.name,
             "settings": asdict(self.settings),

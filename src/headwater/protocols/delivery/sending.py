@@ -85,12 +85,12 @@ class Sending:
         self._burst = 0
 
     def offer(self, packet: bytes) -> bool:
-        """A packet to be sent; False: it is one too many, the neighbour is given up with this."""
+        """A packet to be sent; False: it is one too many, and the neighbour is given up."""
         if self.state == GIVEN_UP:
             return True
         self._waiting.append(packet)
         self._waiting_bytes += len(packet)
-        # Packets wait in earnest only behind frames on their way: in one step a core may offer any amount.
+        # Only packets behind frames on their way count as waiting: in one step a core may offer any amount.
         if self._waiting_bytes > self._settings.waiting_bytes and self._flying:
             self._give_up()
             return False
@@ -164,7 +164,7 @@ class Sending:
 
     @classmethod
     def load(cls, tree: dict[str, Any], settings: DeliverySettings) -> Sending:
-        """A saved half goes on as it would have."""
+        """The sending half from what was saved."""
         half = cls(settings)
         half.state, half.last, half.resend_at = tree["state"], tree["last"], tree["resend_at"]
         half._waiting = deque(split_bytes(tree["waiting"]))

@@ -1,10 +1,10 @@
-"""What follows those who move: how much is passed on, how well it fits, and what a shorter past loses?
+"""How much does following moving objects pass on, how well does it fit, and what does a shorter past lose?
 
 The paper (section 3.5 of a thesis on mobile complex event processing) has up to 5,000 vehicles of SUMO drive in a town of
 7.7 km × 3.5 km for 500 to 1,000 seconds, with about one event per vehicle and second, and boxes around consumers.
 
 Parts of the table: figure 3.8 is what is passed on for a driver, relative to predeployed regions; 3.9 what conditions for a new interest
-cost and spoil; 3.10 how complete answers are with less of the past.
+cost in events and in accuracy; 3.10 how complete answers are with less of the past.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def reproduce(scale: str, say: Say, data: Path | None = None, progress: Path | N
     """
     source = choose_source(find_sumo(), data, Path(os.environ.get("HEADWATER_DATA", "")))
     if source.network is not None:
-        read_roads(source.network)  # what is none is refused before Spark starts
+        read_roads(source.network)  # an invalid one is refused before Spark starts
     return measure(SCALES[scale], source, say, progress)
 
 

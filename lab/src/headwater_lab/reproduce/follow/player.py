@@ -14,7 +14,7 @@ def player(scene: Scene, *, whose: str) -> str:
     """The page; `whose` says where the traffic is from."""
     page = files(__package__).joinpath("player.html").read_text(encoding="utf-8")
     data = asdict(scene) | {"radius": RADIUS_M, "view": VIEW_M}
-    # "</" would end the script in which the data stands.
+    # "</" would end the script that contains the data.
     packed = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
     words = (
         f"Car {scene.driver} in {whose}. Its interest is a circle of {RADIUS_M} m; a new one begins when it is more than {MOVED_M} m from where the "

@@ -1,12 +1,12 @@
-"""The three applications of the paper as texts of Headwater, with FOLLOW as each figure wants it.
+"""The three applications of the paper as texts of Headwater, with FOLLOW as each figure needs it.
 
-accidents   what is near, sudden drops of speed and changes of lane in it, and drops that two others' changes follow: three queries
+accidents   events in a region, sudden drops of speed and changes of lane in it, and drops that two others' changes follow: three queries
 friends     cars of a club that cameras saw near the driver a moment ago
 speeds      the average of the latest n reports above a speed, all within 25 seconds: three queries
 
 Rule 1  Drivers are the cars with the first numbers. A region around each is its interest: in the paper a box.
-Rule 2  Queries that others read, and links that no caller names, emit nothing (`hidden`).
-Rule 3  Several FOLLOWs stand in one text, each with queries under a name of its own.
+Rule 2  Queries that others read, and links without a name from the caller, emit nothing (`hidden`).
+Rule 3  Several FOLLOWs are in one text, each with queries under a name of its own.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Setting:
 
 
 def all_questions(followed: int, edge_m: int, latest: int) -> str:
-    """The three applications as one text, as somebody would write it."""
+    """The three applications as one text, as a user would write it."""
     following = Following(drivers(followed), box(edge_m))
     return "\n".join(
         (

@@ -1,8 +1,8 @@
 """One driver, from second to second: where it is, what its interests are, what of the past they bring, and what is found.
 
 Rule 1  The driver is the one with the most accidents near it; of several, the first.
-Rule 2  Everything comes from two runs on Spark: one to choose the driver, and one that follows it alone, with its events, its interests,
-        accidents and friends told.
+Rule 2  Everything comes from two runs on Spark: one to choose the driver, and one that follows it alone and emits its events, its interests,
+        accidents and friends.
 Rule 3  What is found is shown when it is answered: a situation of the past when its interest begins.
 Rule 4  Places are whole metres, and only those that can come into view. A scene lasts no longer than `MOST_S` seconds.
 """
@@ -110,7 +110,7 @@ def _filled(places: Any) -> Any:
 
 
 def _roads(trace: Trace, way: Any) -> list[list[int]]:
-    """Where anybody drove, within view of the way."""
+    """Where any vehicle drove, within view of the way."""
     wide, high = VIEW_M
     (left, low), (right, up) = way.min(axis=0), way.max(axis=0)
     near = (trace.x >= left - wide) & (trace.x <= right + wide)

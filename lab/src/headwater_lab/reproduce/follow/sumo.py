@@ -3,9 +3,9 @@
 Rule 1  SUMO is found as the Python package `sumo`, whose programs are called; nothing of it is imported.
 Rule 2  The network is a file, or a grid of streets with lights that SUMO's `netgenerate` makes.
 Rule 3  Vehicles are those of the routes beside the network (`NAME.rou.xml` beside `NAME.net.xml`), `WARM_UP_S` seconds after the first
-        of them; without routes as many as are needed come within `COME_S` seconds, anywhere, and drive by way of some other roads, so that
+        of them; without routes as many as are needed start within `COME_S` seconds, anywhere, and drive by way of some other roads, so that
         most are there to the end.
-Rule 4  One of `CRASH_SHARE` vehicles brakes hard and stands in the middle of a road with several lanes, for a minute; they come one by one.
+Rule 4  One of `CRASH_SHARE` vehicles brakes hard and stops in the middle of a road with several lanes, for a minute; they come one by one.
 Rule 5  The same seed gives the same traffic with the same SUMO.
 """
 
@@ -76,7 +76,7 @@ class _Road:
 
 
 def find_sumo() -> Sumo | None:
-    """The installed one; None: there is none."""
+    """The installed SUMO; None if there is none."""
     spec = find_spec("sumo")
     places = list(spec.submodule_search_locations or ()) if spec else []
     homes = [Path(place) for place in places if (Path(place) / "bin" / "sumo").is_file()]

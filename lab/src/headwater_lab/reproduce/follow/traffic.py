@@ -1,8 +1,8 @@
-"""Whose traffic it is: SUMO's on a network of the user, SUMO's in a grid town, or, without SUMO, the project's own town.
+"""Where does the traffic come from? SUMO on a network of the user, SUMO in a grid town, or, without SUMO, the project's own town.
 
-Rule 1  A network that the user names needs SUMO. One that is only found (in the folder that HEADWATER_DATA names) is left aside without it.
-Rule 2  Files are Parquet, one a stream: `reports` of all vehicles, `sightings` of cameras, `posts` that stand on a grid.
-Rule 3  One of `CLUB_SHARE` vehicles is of the club of friends, the drivers among them.
+Rule 1  A network that the user names needs SUMO. One that is only found (in the folder that HEADWATER_DATA names) is ignored without it.
+Rule 2  Files are Parquet, one a stream: `reports` of all vehicles, `sightings` of cameras, `posts` on a grid.
+Rule 3  One of `CLUB_SHARE` vehicles is in the club of friends, the drivers among them.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def growing(nodes: int, stations: int) -> Setting:
 
 
 def make_scene(setting: Setting, *, count: int, hours: float, data: Path | None) -> Scene:
-    """A setting over the hours of a recorded week, or where there is none, over made-up ones."""
+    """A setting over the hours of a recorded week, or over made-up ones if there is none."""
     recorded = (
         make_stations(setting.stations, rounds=round(hours * 3600 / EVERY_S), seed=SEED)
         if data is None

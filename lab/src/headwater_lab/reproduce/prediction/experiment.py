@@ -1,12 +1,12 @@
-"""Lines instead of readings: how right are the answers, how much is sent, and what does a small buffer spoil?
+"""Lines instead of readings: how right are the answers, how much is sent, and what does a small buffer lose?
 
-The paper (section 6 of "A Query Processor for Prediction-Based Monitoring of Data Streams") has objects move about in 10 km² and asks
-which pairs are within 400 m of one another, in x and in y, within 3 s. Sensors send lines when they are off by 25 m, or after 30 s.
+The paper (section 6 of "A Query Processor for Prediction-Based Monitoring of Data Streams") has objects move in 10 km² and finds
+the pairs within 400 m of one another, in x and in y, within 3 s. Sensors send lines when they are off by 25 m, or after 30 s.
 
 Parts of the table: `objects` is its figures 5 and 6, accuracy against the number of objects with lines (SLOPE) and with last values
 (CONSTANT), and besides with MAY and MUST; `buffers` is figure 7, 300 objects and a buffer of 325 updates against w, also with updates
-that arrive late; `value constraint` is the time that a condition on both objects saves, of which section 6.1 speaks; `traffic`
-and `lab` are recorded data, where there are no published figures: how many reports are saved at an F of 0.99.
+that arrive late; `value constraint` is the time that a condition on both objects saves (section 6.1); `traffic`
+and `lab` are recorded data, for which there are no published figures: how many reports are saved at an F of 0.99.
 """
 
 from __future__ import annotations

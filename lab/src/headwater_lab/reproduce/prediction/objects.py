@@ -39,7 +39,7 @@ BUFFER: Final = 325
 BUFFER_SAMPLE_US: Final = SECOND
 BUFFER_MOTION: Final = Motion(turn_every_us=5 * SECOND, turn_probability=0.75)
 REAL_EVERY_US: Final = SECOND // 10
-"""How finely real positions are looked at: in a tenth of a second an object goes less than 3 m."""
+"""How finely real positions are sampled: in a tenth of a second an object moves less than 3 m."""
 
 DELAYS: Final = {DELAYED: Delays(late_s=10), LEFT_OUT: Delays(late_s=2)}
 """LATE covers every delay, or leaves some updates out."""

@@ -42,7 +42,7 @@ class Series:
     def around(self, instant: int, within_us: int) -> tuple[Numbers, Numbers, Mask]:
         """For every sensor the first and the last sample that hold somewhere in [t - w, t], and whether the last holds at t.
 
-        Where none does, the first comes behind the last.
+        If none does, the first comes after the last.
         """
         last = self._last(instant)
         first = self._last(instant - within_us)
