@@ -23,7 +23,14 @@ import numpy as np
 
 from headwater.hosts.zone.graph import waiting_for
 from headwater.hosts.zone.interest_graph import InterestGraph, States, Stream
-from headwater.kernels.follow.question import InterestAnswers, InterestEvents, Lives, Operators, Whole
+from headwater.kernels.follow.question import (
+    InterestAnswers,
+    InterestEvents,
+    Lives,
+    Operators,
+    OperatorState,
+    Whole,
+)
 from headwater.model import (
     BEGINNING,
     END,
@@ -92,7 +99,7 @@ def _settled_now(graph: InterestGraph, groups: Sequence[str], saved: Whole) -> W
     return settled
 
 
-def make_operators(plan: InterestPlan) -> Operators[SeparateState] | Operators[CombinedState]:
+def make_operators(plan: InterestPlan) -> Operators:
     """The operators downstream of a FOLLOW."""
     graph = InterestGraph(plan)
     return CombinedInterests(graph) if plan.by_interest else SeparateInterests(graph)
@@ -111,7 +118,7 @@ class Opened(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeparateState:
+class SeparateState(OperatorState):
     """Records as they were saved last; and since then those that are `changed` and those that are `gone`.
 
     `read` are decoded records of the store. `written` is this state with all changes in the store, once it was needed.
@@ -136,8 +143,9 @@ class SeparateInterests:
         """No interest yet."""
         return SeparateState(BEGINNING, self._no_store())
 
-    def due(self, state: SeparateState, watermark: Instant) -> Ids:
+    def due(self, state: OperatorState, watermark: Instant) -> Ids:
         """The focal objects of interests that must be stepped even without events."""
+        assert isinstance(state, SeparateState)
         state = _latest(state)
         opened, stored = self._due(state, watermark)
         records, _ = state.store.find(_ids(stored))
@@ -146,13 +154,14 @@ class SeparateInterests:
 
     def step(
         self,
-        state: SeparateState,
+        state: OperatorState,
         lives: Lives,
         events: Sequence[InterestEvents],
         settled: Whole,
         watermark: Instant,
     ) -> tuple[SeparateState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step the interests that have events, are due, or are over."""
+        assert isinstance(state, SeparateState)
         state = _latest(state)
         counts: Counter[str] = Counter()
         streams = self.graph.streams(lives, events)
@@ -188,8 +197,9 @@ class SeparateInterests:
             counts,
         )
 
-    def save(self, state: SeparateState) -> Saved:
+    def save(self, state: OperatorState) -> Saved:
         """One record for each interest."""
+        assert isinstance(state, SeparateState)
         after = self._written(_latest(state))
         if after is not state:
             state.written[:] = [after]
@@ -322,7 +332,7 @@ def _latest(state: SeparateState) -> SeparateState:
 
 
 @dataclass(frozen=True, slots=True)
-class CombinedState:
+class CombinedState(OperatorState):
     """The states of all interests together; for each its focal object, and up to when answers were delivered already."""
 
     states: States
@@ -341,8 +351,9 @@ class CombinedInterests:
         """No interest yet."""
         return CombinedState(self.graph.empty, empty_store(_no_records(len(self.plan.groups))), BEGINNING)
 
-    def due(self, state: CombinedState, watermark: Instant) -> Ids:
+    def due(self, state: OperatorState, watermark: Instant) -> Ids:
         """The focal objects of interests that may change by time alone."""
+        assert isinstance(state, CombinedState)
         waiting = [state.states[waiting_for(name)] for name in self.graph.graph.waits]
         serials = [chunk.rows[INTEREST_SERIAL].values for log in waiting for chunk in log.chunks]
         for group in self.plan.groups:
@@ -356,13 +367,14 @@ class CombinedInterests:
 
     def step(
         self,
-        state: CombinedState,
+        state: OperatorState,
         lives: Lives,
         events: Sequence[InterestEvents],
         settled: Whole,
         watermark: Instant,
     ) -> tuple[CombinedState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Step all kernels: to the end for interests that are over, then as far as time has come for the others."""
+        assert isinstance(state, CombinedState)
         counts: Counter[str] = Counter()
         streams = self.graph.streams(lives, events)
         has_rows = _has_rows(streams.values())
@@ -387,8 +399,9 @@ class CombinedInterests:
         )
         return CombinedState(states, interests, watermark), [*answers, *more], counts
 
-    def save(self, state: CombinedState) -> Saved:
+    def save(self, state: OperatorState) -> Saved:
         """The stores and logs of all kernels."""
+        assert isinstance(state, CombinedState)
         groups, stores, logs = {}, {_INTERESTS: state.interests}, dict[str, Log]()
         for group in self.plan.groups:
             saved = group.kernel.save(state.states[group.name])

@@ -44,6 +44,7 @@ from headwater.kernels.follow.question import (
     InterestEvents,
     Lives,
     Operators,
+    OperatorState,
     Whole,
     stamped,
 )
@@ -68,14 +69,15 @@ from headwater.model import (
 )
 
 _TIME: Final = "event_time"
+_NO_OPERATORS: Final = OperatorState()
 
 
 @dataclass(frozen=True, slots=True)
 class QueryState:
-    """The state of a query: its focal objects, and the operators' states of all interests (None: it has no operators)."""
+    """The state of a query: its focal objects, and what its operators know of all interests."""
 
     objects: ByKey
-    operators: Any
+    operators: OperatorState
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class FollowKernel:
         self.schema = schema
         self.queries = tuple(queries)
 
-    def with_operators(self, operators: Mapping[str, Operators[Any]]) -> FollowKernel:
+    def with_operators(self, operators: Mapping[str, Operators]) -> FollowKernel:
         """The same kernel, with operators that run on the events of some queries."""
         queries = [replace(query, operators=operators.get(query.name)) for query in self.queries]
         return FollowKernel(self.schema, queries)
@@ -194,7 +196,7 @@ class FollowKernel:
             saved.stores[query.name], saved.stores[_near(query.name)], part["levels"], part["serial"]
         )
         if query.operators is None:
-            return QueryState(objects, None)
+            return QueryState(objects, _NO_OPERATORS)
         if "operators" not in part:
             return QueryState(objects, query.operators.start())
         prefix = _operators_key(query.name, "")
@@ -202,7 +204,9 @@ class FollowKernel:
         return QueryState(objects, query.operators.load(own, begins))
 
     def _started(self, query: FollowQuery, since: Instant) -> QueryState:
-        return QueryState(no_objects(query, since), query.operators.start() if query.operators else None)
+        return QueryState(
+            no_objects(query, since), query.operators.start() if query.operators else _NO_OPERATORS
+        )
 
     # --- a step of one query ------------------------------------------------------------------------------------------
 

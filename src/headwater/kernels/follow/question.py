@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,6 @@ from headwater.model import (
     StreamSchema,
     coded,
 )
-
-State = TypeVar("State")
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -131,7 +129,7 @@ class FollowQuery:
     needs: tuple[Need, ...]
     savings: frozenset[Saving]
     emits_events: bool
-    operators: Operators[Any] | None
+    operators: Operators | None
 
     @property
     def reuses(self) -> bool:
@@ -182,31 +180,42 @@ class InterestAnswers(NamedTuple):
     of: Whole
 
 
-class Operators(Protocol[State]):
+class OperatorState:
+    """What operators know of all interests. Each kind of operators has a state of its own, which only they read."""
+
+    __slots__ = ()
+
+
+class Operators(Protocol):
     """The operators that run on the events of each interest of a FOLLOW separately, from an empty state. Only they read their states."""
 
-    def start(self) -> State:
+    def start(self) -> OperatorState:
         """No interest yet."""
         ...
 
-    def due(self, state: State, watermark: Instant) -> Ids:
+    def due(self, state: OperatorState, watermark: Instant) -> Ids:
         """The focal objects with interests that must be stepped up to this watermark, even without events."""
         ...
 
     def step(
-        self, state: State, lives: Lives, events: Sequence[InterestEvents], settled: Whole, watermark: Instant
-    ) -> tuple[State, Sequence[InterestAnswers], Mapping[str, int]]:
+        self,
+        state: OperatorState,
+        lives: Lives,
+        events: Sequence[InterestEvents],
+        settled: Whole,
+        watermark: Instant,
+    ) -> tuple[OperatorState, Sequence[InterestAnswers], Mapping[str, int]]:
         """Take the events of some interests, for each need. All interests that have events, are due, or are over are among them.
 
         `settled` int64[interests, parts]: answers before these times have been delivered.
         """
         ...
 
-    def save(self, state: State) -> Saved:
+    def save(self, state: OperatorState) -> Saved:
         """The state, ready to be written."""
         ...
 
-    def load(self, saved: Saved, since: Instant) -> State:
+    def load(self, saved: Saved, since: Instant) -> OperatorState:
         """A saved state; new operators see events from `since` on."""
         ...
 
