@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import Join, Lines, Single
-from tests.laws.oracles.lines import Asked, Line
+from tests.laws.oracles.lines import Line, LineCondition
 
 SECOND = 1_000_000
 BASE = 1_790_000_000 * SECOND

@@ -17,7 +17,7 @@ ANSWERS = Rows.of(
     }
 )
 LATE = Rows.of({"heat": Column.of(ColumnType.DOUBLE, [7.0])})
-TELLING = ZoneReport(
+FULL_REPORT = ZoneReport(
     StepOutput((ANSWERS,), {"weather": LATE}, {}, {"held:weather": 0, "limit_cuts": 3}), None, 12
 )
 

@@ -30,9 +30,9 @@ def test_whoever_is_near_is_found_wherever_they_went(scale: float):
         x, y = (random.integers(-20, 60, 5) * scale for _ in range(2))
         inside = (where[:, None, 0] <= x) & (x <= where[:, None, 2])
         inside &= (where[:, None, 1] <= y) & (y <= where[:, None, 3])
-        wanted = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
+        expected = boxes_of(keys[inside.any(axis=1)], where[inside.any(axis=1)]).ids
         found = {tuple(of) for of in near.holding(x, y).tolist()}
-        assert {tuple(of) for of in wanted.tolist()} <= found
+        assert {tuple(of) for of in expected.tolist()} <= found
         moving = np.sort(random.choice(60, 20, replace=False))
         after = where.copy()
         after[moving] = drawn(random, 20, scale)

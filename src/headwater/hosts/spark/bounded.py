@@ -29,7 +29,7 @@ from headwater.hosts.spark.output_table import TABLE, output_batches, timed
 from headwater.hosts.spark.packing import from_bytes
 from headwater.hosts.spark.partition_keys import partition_keys
 from headwater.hosts.zone import Program, StepOutput
-from headwater.model import BEGINNING, END, SECOND, Instant, Rows, join_rows
+from headwater.model import BEGINNING, END, SECOND, ColumnType, Instant, Rows, StreamSchema, join_rows
 from headwater.query.planning.plan import Plan
 
 SLICE_ROWS = 200_000

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from headwater.hosts.declared_sets import DeclaredSets, most_points, used_columns
 from headwater.hosts.spark.zone_report import ZoneReport, table_of
 from headwater.hosts.zone import StepOutput
-from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema
+from headwater.model import GEOMETRY, DataError, FencesSchema, PointsSchema, Rows
 from headwater.query.planning.plan import Plan
 
 _SHOWN_ROWS = 3
@@ -36,8 +36,8 @@ def with_bad_rows(table: DataFrame, bad: Rows, *, seen: int = 0) -> DataFrame:
     """The table of a run (see `output_table`) with bad rows that were found before it, of which `seen` are counted as rows read."""
     if not bad.count and not seen:
         return table
-    bad_rows = table_of([ZoneReport(StepOutput(), sets.bad, 0)])
-    return table.union(table.sparkSession.createDataFrame(bad_rows))
+    report = table_of([ZoneReport(StepOutput(), bad, seen)])
+    return table.union(table.sparkSession.createDataFrame(report))
 
 
 def refuse_bad_points(sets: DeclaredSets) -> None:

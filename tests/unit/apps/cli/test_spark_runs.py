@@ -54,7 +54,7 @@ def test_what_zones_have_at_most_is_the_most_of_one_and_all_else_is_added_up():
         }
     )
     assert report_from_table(PLAN, table).counts == {"most_stored:q": 9, "answers_cut": 5}
-    zones = [ZoneReport(StepOutput(counts=dict([one])), None, 0) for one in told]
+    zones = [ZoneReport(StepOutput(counts=dict([one])), None, 0) for one in counts]
     assert report_from_zones(PLAN, zones).counts == {"most_stored:q": 9, "answers_cut": 5}
 
 
