@@ -1,10 +1,10 @@
-"""The life of a query: `language` reads it, `checking` gives it a meaning, `planning` says who answers it, `explaining` tells that to
-people. `operators` has all that belongs to one operator, `expressions` what stands in WHERE, SELECT, DEFINE and MEASURES.
+"""The life of a query: `language` reads it, `checking` gives it a meaning, `planning` says where it is answered, `explaining` puts that into
+words. `operators` has all that belongs to one operator, `expressions` the expressions of WHERE, SELECT, DEFINE and MEASURES.
 
 `parse` reads, `show` writes back, `check` finds every error, `compile_text` makes the plan that hosts run, `explain` puts it into
 words. Nothing here touches rows, files or Spark; `Plan.groups` gives hosts the kernels.
 
-All but the tree is imported when it is used, so that somebody who reads a text does not wait for plans.
+All but the tree is imported on first use, so that reading a text does not load the planner.
 """
 
 from __future__ import annotations

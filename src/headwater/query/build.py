@@ -4,8 +4,8 @@
     warm = select("warm", "weather", "station, temperature * 1.8 + 32 AS fahrenheit", where="temperature > 20")
     warm = view(warm)  # for other queries to read: its answers are not emitted
 
-Whatever the language can say may be given as text, piece by piece: clauses, conditions, columns, durations, areas. Names and
-values given as Python strings and numbers are taken as they are and never read as text of the language. A source is the name of a
+Every part of the language may be written as text, piece by piece: clauses, conditions, columns, durations, areas. Names and
+values that are Python strings and numbers are used unchanged and never read as text of the language. A source is the name of a
 stream or query, or the stream or query itself. A piece that cannot be read raises QueriesRefused, which shows the piece and the place
 in it.
 """

@@ -1,5 +1,5 @@
-"""Can it be answered? From a tree to a catalogue in which every name, type and default is settled, or to every error there is.
+"""Can it be answered? From a tree to a catalogue in which every name, type and default is settled, or to all errors.
 
-One file a part of the language. Each takes a piece of the tree, tells `Complaints` everything that is wrong with it, and gives what it
-means as far as it can be said, so that one mistake does not hide the next and does not make others appear.
+One file for each part of the language. Each takes a piece of the tree, reports all of its errors to `Complaints`, and returns its
+meaning as far as it can be determined, so that one mistake does not hide the next and does not cause others.
 """

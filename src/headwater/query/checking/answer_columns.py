@@ -11,7 +11,7 @@ RESERVED: Final = ("query", "event_time", "match_id")
 """Columns that every answer begins with."""
 
 STAMPS: Final = ("focal", "interest", "historical")
-"""Columns that every answer downstream of a FOLLOW has besides: to whom it is delivered, for which interest, and from before it."""
+"""The further columns of every answer downstream of a FOLLOW: its focal object, its interest, and whether it is from before the interest."""
 
 Columns = tuple[tuple[str, ColumnType], ...]
 """Names and types."""

@@ -1,7 +1,7 @@
-"""Streams, points and queries whose names, types and meaning have been checked: what the planner starts from.
+"""Streams, points and queries whose names, types and meaning have been checked: the input of the planner.
 
 Every choice of the language is made here: `n OF` is written out, defaults are filled in, regions are shapes, every column
-has a type. The bounds of an operator stand with it.
+has a type. The bounds of an operator are in its folder.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many queries may read one another in a row?
 
-Each reader adds its step to every micro-batch, and waits for the one before it. So a chain has a bound; whoever walks along one
-may count on it.
+Each reader adds its step to every micro-batch, and waits for the one before it. So a chain has a bound, on which code that walks
+along one may rely.
 """
 
 from __future__ import annotations

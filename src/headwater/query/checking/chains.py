@@ -22,7 +22,7 @@ from headwater.query.language.tree import CreateQuery, Operator, Select
 
 
 def check_chain(tree: CreateQuery, complaints: Complaints) -> CreateQuery | None:
-    """The query as far as it can be checked further; None and complaints: nothing behind FROM can be."""
+    """The query as far as it can be checked further; None and complaints if nothing after FROM can be checked."""
     select = tree.select
     if not select.chain and not select.further_sources:
         return tree

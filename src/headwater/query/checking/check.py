@@ -1,7 +1,7 @@
-"""Can every query of a text be answered? Names, types and meaning, with every error there is, all at once.
+"""Can every query of a text be answered? Checks names, types and meaning, and reports all errors at once.
 
-Statements may stand in any order: a query may read a stream or a query created further down. What a broken statement
-gives is left open, so that one mistake is told once and not again by everything that reads it.
+Statements may be in any order: a query may read a stream or a query created further down. The result of a broken statement
+stays unknown, so that one mistake is reported once and not again by everything that reads it.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def check(
 ) -> Catalogue:
     """The checked streams, points, fences and queries of a script or of a text; raises QueriesRefused with all errors.
 
-    `text` is what the script was read from. `syntax` are errors of statements that could not be read and are not in the
-    script: they are told along, and names that those statements may have created are not called unknown. `most_history_us` is
-    for how long a FOLLOW may keep events.
+    `text` is the text that the script was read from. `syntax` are errors of statements that could not be read and are not in the
+    script: they are reported too, and names that those statements may have created are not called unknown. `most_history_us` is
+    how long a FOLLOW may store events.
     """
     if isinstance(script, str):
         text = script
@@ -93,10 +93,10 @@ def check(
 
 @dataclass(slots=True)
 class _Checker:
-    """One pass over a script; what is not in `schemas` is unknown or broken.
+    """One pass over a script; a name that is not in `schemas` is unknown or broken.
 
-    `unread` are names that statements may have created which could not be read; None: all could be read. `broken` are the
-    queries of which nothing behind FROM can be checked, by `id`. `downstream_of` is the FOLLOW that a query is downstream of, `stamps` are
+    `unread` are names that unreadable statements may have created; None: all statements could be read. `broken` are the
+    queries of which nothing after FROM can be checked, by `id`. `downstream_of` is the FOLLOW that a query is downstream of, `stamps` are
     the columns that a FOLLOW adds to answers.
     """
 
@@ -288,7 +288,7 @@ class _Checker:
         return query is not None and emits_interests(query.operator)
 
     def _written(self, name: str) -> str:
-        """The name of the query that somebody wrote, for one that is a link of it."""
+        """The name of the query as written, for one that is a link of it."""
         created = self.named.get(name)
         return name.rpartition("/")[0] if created and is_hidden(created) else name
 
@@ -316,7 +316,7 @@ class _Checker:
         return shown
 
     def _schema_of(self, name: str | None) -> Beside:
-        """What an operator reads beside FROM, or is given."""
+        """The schema of what an operator reads beside FROM, or of its set."""
         if name in self.points:
             return self.points[name].schema
         if name in self.fences:
@@ -325,7 +325,7 @@ class _Checker:
 
 
 def _without_chains(script: Script, complaints: Complaints) -> tuple[Script, frozenset[int]]:
-    """The script with chains of operators written out, and the queries of which nothing behind FROM can be checked, by `id`."""
+    """The script with chains of operators written out, and the queries of which nothing after FROM can be checked, by `id`."""
     if not any(_reads_further(statement) for statement in script.statements):
         return script, frozenset()
     statements: list[Statement] = []
@@ -347,6 +347,6 @@ def _reads_further(statement: Statement) -> bool:
 
 
 def _names_in(text: str) -> frozenset[str]:
-    """The names behind every CREATE of a text, whatever else is wrong with it."""
+    """The names after every CREATE of a text, whatever its other errors."""
     quoted = (name.removeprefix('"').removesuffix('"').replace('""', '"') for name in _CREATED.findall(text))
     return frozenset(quoted)

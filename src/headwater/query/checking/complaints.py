@@ -6,7 +6,7 @@ from headwater.model import QueryError, Span
 
 
 class EnoughErrors(Exception):  # noqa: N818 - said as a person would
-    """So many errors that nobody reads more of them."""
+    """More errors than this would not be read."""
 
 
 class Complaints:
@@ -16,19 +16,19 @@ class Complaints:
         self.errors: list[QueryError] = [] if most is None else _AtMost(most)
 
     def refuse(self, code: str, message: str, span: Span | None, *advice: str) -> None:
-        """Note an error and go on."""
+        """Note an error and continue."""
         self.errors.append(QueryError(code, message, span=span, advice=advice))
 
     def in_order(self) -> list[QueryError]:
         """The errors in the order of the text, each once; those without a place come last."""
-        # An operator that stands before several sources is checked for each of them.
+        # An operator after several sources is checked for each of them.
         once = {(error.code, error.message, error.span): error for error in reversed(self.errors)}
         different = reversed(once.values())
         return sorted(different, key=lambda error: _position(error.span))
 
 
 class _AtMost(list[QueryError]):
-    """A list for whoever appends to it, until it is full."""
+    """A list that callers append to, until it is full."""
 
     def __init__(self, most: int) -> None:
         self._most = most

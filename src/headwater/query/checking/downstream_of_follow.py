@@ -1,8 +1,8 @@
 """What may run downstream of a FOLLOW, once for each interest?
 
-Queries downstream of one FOLLOW read queries downstream of the same one, are no FOLLOW themselves, look back over a time that is known, and leave the
-stamps alone: `focal`, `interest` and `historical` are put on answers when they are delivered. Fences that stand still are read by nobody;
-those that move must be downstream of the same FOLLOW as the positions.
+Queries downstream of a FOLLOW read queries downstream of the same one, are not a FOLLOW themselves, look back over a known time, and do not
+use the stamps: `focal`, `interest` and `historical` are added to answers when they are delivered. Fences that stand still are not read as a
+stream; those that move must be downstream of the same FOLLOW as the positions.
 """
 
 from __future__ import annotations

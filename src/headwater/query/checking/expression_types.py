@@ -1,4 +1,4 @@
-"""The type of an expression, with its errors told to `Complaints`; and constants, worked out."""
+"""The type of an expression, with its errors reported to `Complaints`; and constants, evaluated."""
 
 from __future__ import annotations
 

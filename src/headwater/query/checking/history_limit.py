@@ -1,9 +1,9 @@
-"""For how long may a FOLLOW keep events?
+"""For how long may a FOLLOW store events?
 
-An interest that is still to come looks back over LAST and the longest sum of downstream windows, or over OVER of QUALITY if that is longer.
-All events of that time are kept, in every zone. How many they are nobody knows before they come; how long they are kept is known, and
-whoever means seconds and writes days should hear of it before the memory is full. So there is a bound, a day if nobody sets another, and
-what needs more is refused before the run.
+A future interest looks back over LAST and the longest sum of downstream windows, or over OVER of QUALITY if that is longer.
+All events of that time are stored, in every zone. Their number is unknown before they come, but the time is known, and a user
+who writes days instead of seconds should notice before the memory is full. So there is a bound, by default a day, and
+a query that needs more is refused before the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_HISTORY_US: Final = UNITS["DAYS"]
 
 
 def most_history_us(bound: Duration | None) -> int:
-    """The bound that somebody sets, or that there is; raises QueriesRefused if it is no duration."""
+    """The user's bound, or the default; raises QueriesRefused if it is not a duration."""
     if bound is None:
         return MOST_HISTORY_US
     complaints = Complaints()

@@ -1,9 +1,9 @@
-"""How far back must the rows reach that a FOLLOW hands to the queries downstream of it?
+"""How far back must the rows reach that a FOLLOW passes to the queries downstream of it?
 
-An answer of a query looks back at most as far as its window, and the rows it looks at may be answers themselves. So what is
-needed is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
-and the heartbeat of the updates that it reads. A FENCE looks back to the last position of an object that is not forgotten; who has just been
-forgotten leaves a microsecond after FORGET, so it counts as that.
+An answer of a query looks back at most as far as its window, and the rows in the window may be answers themselves. So the
+result is the longest sum of windows on a path of queries. A plain SELECT and a SUPPRESS count as nothing, a PREDICT as its WITHIN
+and the heartbeat of the updates that it reads. A FENCE looks back to the last position of an object that is not forgotten; a forgotten object
+leaves a microsecond after FORGET, so the window is that long.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Merge:
 
     @property
     def name(self) -> str:
-        """The name under which it is read: no stream has one like it unless it was asked for in quotes."""
+        """The name under which it is read: no stream has such a name unless it is quoted."""
         return self.schema.name
 
     def rows(self, place: int, rows: Rows) -> Rows:

@@ -9,7 +9,7 @@ Rule 3  FENCE has two sides, positions and moving fences, and both must be downs
 Rule 4  A plain SELECT that reads a query needs only the answers of its own zone. So does a PREDICT of single values that reads SUPPRESS,
         because both are spread by the same key. Any other reader needs the answers of all zones.
 
-A pair that no rule names is refused, or placed in one zone. So an operator that is new can be used alone before anything here names it.
+A pair without a rule is refused, or placed in one zone. So a new operator can be used alone before this file names it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Around(Protocol):
 
     @property
     def place_of(self) -> Callable[[str], Span | None]:
-        """Where a word stands."""
+        """The place of a word."""
         ...
 
 

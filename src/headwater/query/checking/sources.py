@@ -117,7 +117,7 @@ def sources_of(tree: CreateQuery) -> tuple[str, ...]:
 
 
 def spans_of(tree: CreateQuery) -> dict[str, Span | None]:
-    """Where all that a query reads stands, by its name."""
+    """The places of all sources of a query, by their names."""
     select = tree.select
     named = (select.source, *select.further_sources)
     places = (select.source_span or tree.span, *select.further_spans)
@@ -138,7 +138,7 @@ def _fences_of(tree: CreateQuery) -> set[str]:
 
 
 def is_hidden(created: Statement) -> bool:
-    """Whether it is a link of a chain, which nobody asked for."""
+    """Whether it is a link of a chain, which the user did not write as a query."""
     return isinstance(created, CreateQuery) and created.hidden
 
 

@@ -78,7 +78,7 @@ def forget_us(
     *,
     advice: str = "write it like FORGET 10 MINUTES",
 ) -> int | None:
-    """After how long whoever is silent is forgotten; None: never, or a complaint. One that is not longer than zero is refused."""
+    """After how long a silent key is forgotten; None: never, or a complaint. A duration that is not above zero is refused."""
     if duration is None or (found := duration_us(duration, "FORGET", complaints)) is None:
         return None
     if found < 1:

@@ -1,7 +1,7 @@
-"""Which columns make a row an update: a line for each dimension, how far the truth may be from it, and for how long it holds.
+"""Which columns make a row an update: a line for each dimension, its tolerance, and how long it is valid.
 
-A dimension `x` of a stream of updates is a column of numbers that has another beside it, `x_slope`. SUPPRESS answers with such
-columns, and PREDICT reads them, whoever wrote them.
+A dimension `x` of a stream of updates is a column of numbers with a second column, `x_slope`. SUPPRESS answers with such
+columns, and PREDICT reads them, from SUPPRESS or from any other source.
 """
 
 from __future__ import annotations

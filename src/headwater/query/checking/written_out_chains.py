@@ -1,7 +1,7 @@
 """Chains of operators, written out as queries that read queries.
 
 `FROM cars SUPPRESS (…) PREDICT (…)` is a hidden query `"meeting/SUPPRESS"` that reads `cars`, and a PREDICT that reads it. So an
-operator reads a stream or another query's answers, and nothing behind this module knows of chains. FOLLOW takes all sources
+operator reads a stream or another query's answers, and no later module knows of chains. FOLLOW takes all sources
 of FROM together; any other operator before the last is written out once for each of them.
 """
 

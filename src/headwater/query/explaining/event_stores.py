@@ -1,4 +1,4 @@
-"""The events that are stored for queries, in words: how many, how much that is, how long back they go, and who looks at them."""
+"""The events that are stored for queries, in words: how many, their size, how far back they reach, and which queries read them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.query.planning.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The store of a source: what an event takes, how long back whoever looks back longest asks for them, and all who look at them."""
+    """The store of a source: the size of an event, the longest history of any query, and all queries that read it."""
 
     source: str
     event_bytes: int
@@ -35,7 +35,7 @@ def stores_of(plan: Plan) -> list[Stored]:
 
 
 def stores_in_words(plan: Plan) -> list[str]:
-    """What will be kept."""
+    """What will be stored."""
     zones = f" in each of {counted(plan.zones, 'zone')}" if plan.zones > 1 else ""
     return [
         f"{store.source}: the last {history_in_words(store.history_us)}, {size_in_words(store.event_bytes)} each, stored once{zones} "

@@ -1,7 +1,7 @@
-"""What will happen with these queries? The plan in words: what travels, what is filtered where, who lives in which zone,
-what is remembered and how much that is, what is shared.
+"""What will happen with these queries? The plan in words: which columns are sent, what is filtered where, the zones of queries,
+the state and its size, what is shared.
 
-A plan of thousands of queries is told by the first few of each kind, and by counts.
+A plan of thousands of queries is described by the first few of each kind, and by counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headwater.query.planning.query_plan import QueryPlan
 from headwater.query.planning.useful_rows import NOTHING
 
 MOST_LISTED: Final = 5
-"""Queries of one kind on one source, and regions, that are told one by one; the others are counted."""
+"""Queries of one kind on one source, and regions, that are described one by one; the others are counted."""
 
 LONGEST_SQL: Final = 800
 """Characters of Spark SQL shown for one stream."""
@@ -126,7 +126,7 @@ def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
 
 
 def _set(schema: PointsSchema | FencesSchema, asking: Sequence[QueryPlan]) -> str:
-    """Points or fences that are given before the first row."""
+    """Points or fences that are loaded before the first row."""
     used = {name for query in asking for name in query.operator.columns_of_set(schema)}
     columns = [f"{schema.key} (key)", *(name for name, _ in schema.columns if name in used - {schema.key})]
     entries: list[Entry] = [("columns", _wrapped(", ".join(columns)))]

@@ -1,8 +1,8 @@
 """What is the value of an expression for every row?
 
-Rule 1  Whole columns at once; no row is ever looked at alone. String functions look at the dictionary.
-Rule 2  Three values of logic: a comparison with NULL is NULL, and a condition holds only where it is true.
-Rule 3  Nothing fails on a row: what has no value (a division by zero, a root of -1, a whole number beyond 64 bits) is NULL.
+Rule 1  Whole columns at once; no row is ever processed alone. String functions process the dictionary.
+Rule 2  Three-valued logic: a comparison with NULL is NULL, and a condition holds only where it is true.
+Rule 3  Nothing fails on a row: an expression without a value (a division by zero, a root of -1, a whole number beyond 64 bits) is NULL.
 
 The expression has been checked with `type_of` before; what it forbids is an assertion here.
 """

@@ -78,12 +78,12 @@ def literal_type(literal: Literal) -> ExprType:
 
 
 def column_key(name: Name) -> str:
-    """What a column is called among types and rows: `x`, or `A.x` behind a row variable."""
+    """The name of a column among types and rows: `x`, or `A.x` after a row variable."""
     return name.name if name.qualifier is None else f"{name.qualifier}.{name.name}"
 
 
 def common_type(kinds: Iterable[ExprType]) -> ExprType | None:
-    """The type that values of all these types can be brought to; None where there is none."""
+    """The type that values of all these types can be converted to; None if there is none."""
     found = set(kinds) - {ExprType.NULL}
     if found == {_B, _D}:
         return _D

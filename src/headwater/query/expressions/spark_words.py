@@ -60,7 +60,7 @@ def apart(number: str) -> str:
     """A BIGINT that stays an operand of its own.
 
     Spark reorders sums and products of whole numbers around their constants, and then other partial results overflow; it does
-    not look behind a shift by nothing.
+    not look through a shift by 0.
     """
     return number if _SIMPLE.fullmatch(number) else f"SHIFTLEFT({number}, 0)"
 

@@ -24,7 +24,7 @@ _LEAST, _MOST = -(2**31), 2**31 - 1
 
 
 def concatenate(*texts: Value) -> Value:
-    """One string behind the other."""
+    """One string after the other."""
     return combine(texts, lambda *parts: "".join(parts))
 
 

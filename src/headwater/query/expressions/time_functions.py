@@ -14,7 +14,7 @@ from headwater.query.expressions.values import Array, Value
 
 _DAY, _HOUR, _MINUTE, _SECOND = (UNITS[unit] for unit in ("DAYS", "HOURS", "MINUTES", "SECONDS"))
 
-# Spark divides towards zero: far enough back before the division, and forward again behind it, every instant is positive.
+# Spark divides towards zero: every instant is made positive before the division, and moved back after it.
 _SHIFT_DAYS: Final = 50_000_000
 _SPARK_DATE: Final = f"DATE_FROM_UNIX_DATE(CAST(TRY_ADD(SHIFTLEFT({{0}}, 0), {_SHIFT_DAYS * _DAY}L) DIV {_DAY}L - {_SHIFT_DAYS}L AS INT))"
 

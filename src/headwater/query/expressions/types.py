@@ -1,7 +1,7 @@
 """Which type does an expression have, and what is wrong with it?
 
-Errors are collected, not raised: a person sees all of them at once. An error inside an expression is told once; what is
-built on it is not blamed again.
+Errors are collected, not raised: a user sees all of them at once. An error inside an expression is reported once; expressions
+that contain it add no further error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from headwater.query.language.tree import (
 OVER_MATCHES: Final = frozenset(
     ("COUNT", "SUM", "AVG", "MIN", "MAX", "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER")
 )
-"""Functions of MEASURES, DEFINE and UNTIL, which `patterns.terms` takes apart before types are asked for."""
+"""Functions of MEASURES, DEFINE and UNTIL, which `patterns.terms` resolves before types are determined."""
 
 _OVER_MATCHES: Final = "use it in MEASURES, DEFINE and UNTIL of MATCH_RECOGNIZE, and not inside another one"
 _LONGEST: Final = "the longest is 36500 DAYS"
@@ -50,7 +50,7 @@ _LONGEST: Final = "the longest is 36500 DAYS"
 def type_of(
     expression: Expression, types: Mapping[str, ColumnType], errors: list[QueryError]
 ) -> ExprType | None:
-    """Its type, given the types of the columns by `column_key`; where something is wrong, None and more `errors`."""
+    """Its type, given the types of the columns by `column_key`; if something is wrong, None and more `errors`."""
     return _Types(types, errors).of(expression)
 
 

@@ -103,7 +103,7 @@ def both_valid(*masks: Mask | None) -> Mask | None:
 
 
 def is_valid(value: Value) -> Mask:
-    """The mask of valid places, made when there is none."""
+    """The mask of valid places, made if there is none."""
     return np.ones(len(value.values), np.bool_) if value.valid is None else value.valid
 
 
@@ -182,7 +182,7 @@ def _combinations(sizes: Sequence[int], codes: Sequence[Array]) -> tuple[Array, 
     keys = np.zeros(len(codes[0]), np.int64)
     first = keys
     for size, code in zip(sizes, codes, strict=True):
-        # Numbering the combinations that occur anew at every step keeps the keys small.
+        # Renumbering the combinations that occur, at every step, limits the size of the keys.
         _, first, keys = np.unique(keys * size + code, return_index=True, return_inverse=True)
     return keys, [code[first] for code in codes]
 

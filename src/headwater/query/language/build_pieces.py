@@ -32,7 +32,7 @@ def query_of(
 
 
 def source_name(value: Source) -> str:
-    """The name of a stream or query that is read, whatever it is given as."""
+    """The name of a source, from a name or a statement."""
     named = value.name if isinstance(value, CreateQuery | CreateStream) else value
     return text_of(named, "source", "'cars', or give the stream or query itself")
 
@@ -94,7 +94,7 @@ def plain_number(value: Number, *advice: str) -> Number:
 
 
 def whole(value: int | None, what: str) -> int | None:
-    """A whole number, if one is given; numpy's own are made plain."""
+    """A whole number, if there is one; numpy's own become plain."""
     plain: object = value.item() if isinstance(value, np.generic) else value
     if plain is not None and (not isinstance(plain, int) or isinstance(plain, bool)):
         raise refused(f"{what} takes an integer, not {value!r}")

@@ -41,7 +41,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
     """Called by the parser as it reads; raises QueryError where the words are in order but say nothing."""
 
     def binary(self, left: Expression, operator: str, right: Expression) -> Binary:
-        """Two sides and what stands between them; a long chain grows to the left, and is refused as soon as it is too deep."""
+        """Two sides and the operator between them; a long chain grows to the left, and is refused as soon as it is too deep."""
         span = stretch(left, right)
         if _operators_to_the_left(left) >= MAX_DEPTH - 1:
             raise too_deep(span)
@@ -58,7 +58,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
         return Between(operand, low, high, negated is not None, span=stretch(operand, high))
 
     def in_list(self, operand: Expression, negated: Token | None, *items: Expression | Token) -> In:
-        """`x [NOT] IN (…)`; the last thing given is the closing parenthesis."""
+        """`x [NOT] IN (…)`; the last argument is the closing parenthesis."""
         *listed, end = items
         return In(operand, tuple(listed), negated is not None, span=stretch(operand, end))  # type: ignore[arg-type]
 
@@ -69,7 +69,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
     def case(
         self, word: Token, operand: Expression | None, *parts: Branch | Expression | Token | None
     ) -> Case:
-        """`CASE [x] WHEN … END`; with an operand, each WHEN stands for a comparison with it."""
+        """`CASE [x] WHEN … END`; with an operand, each WHEN is a comparison with it."""
         *pairs, otherwise, end = parts
         branches: list[Branch] = pairs  # type: ignore[assignment]
         if operand is not None:
@@ -103,7 +103,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
         return Star(name_of(variable), span=stretch(variable, sign))
 
     def arguments(self, *arguments: Expression) -> tuple[Expression, ...]:
-        """What stands between the parentheses of a call."""
+        """The arguments of a call."""
         return arguments
 
     def column_name(self, name: Token) -> Name:
@@ -139,7 +139,7 @@ class ExpressionRules(Transformer):  # type: ignore[type-arg]
         return quantity(token, number_of(token), unit)
 
     def negative_number(self, minus: Token, token: Token) -> Literal:
-        """A minus sign and the number behind it, which are one number."""
+        """A minus sign and the number after it, which are one number."""
         return literal(token, minus)
 
     def negative_quantity(self, minus: Token, token: Token, unit: Token) -> Quantity:

@@ -1,6 +1,6 @@
-"""The canonical text of expressions, names and constants, of which that of every statement and operator is made.
+"""The canonical text of expressions, names and constants, which statements and operators use.
 
-Parentheses stand only where the grammar needs them, names are quoted only where they must be, units are always said.
+Parentheses are written only where the grammar needs them, names are quoted only if they must be, units are always written.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def lines_of(texts: Sequence[str]) -> list[str]:
 
 
 def _inside(node: Expression, level: int) -> str:
-    """The text of a part that stands where `level` is needed."""
+    """The text of a part in a place that needs `level`."""
     return expression_text(node) if _level(node) >= level else f"({expression_text(node)})"
 
 

@@ -1,6 +1,6 @@
 """The smallest pieces of a tree: names, numbers, quantities and their places, from tokens.
 
-A span goes from the first word of a node to its last; where these stand on different lines it ends with the first.
+A span goes from the first word of a node to its last; if these are on different lines it ends with the first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONG: Final = 2**63
 
 
 def place_of(node: Any) -> Span:
-    """Where a token or a node stands."""
+    """The place of a token or a node."""
     return span_of(node) if isinstance(node, Token) else cast(Span, node.span)
 
 
@@ -42,7 +42,7 @@ def stretch(first: Any, last: Any) -> Span:
 
 
 def name_of(token: Token) -> str:
-    """The name that a word or a quoted name stands for."""
+    """The name in a word or a quoted name."""
     if token.type != "QUOTED":
         return str(token)
     name = token[1:-1].replace('""', '"')
@@ -59,7 +59,7 @@ def text_of(token: Token) -> str:
 
 
 def number_of(token: Token, minus: Token | None = None) -> Number:
-    """The number a token stands for, with the sign before it."""
+    """The number in a token, with the sign before it."""
     sign = "-" if minus is not None else ""
     if token.isdigit():
         # Beyond some thousands of digits Python itself refuses to read a whole number.
@@ -109,5 +109,5 @@ def too_deep(span: Span | None) -> QueryError:
 
 
 def alias_of(token: Token | None) -> str | None:
-    """The name behind AS, if there is one."""
+    """The name after AS, if there is one."""
     return None if token is None else name_of(token)

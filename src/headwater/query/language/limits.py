@@ -1,4 +1,4 @@
-"""Bounds of the language that several operators share. Those of one operator stand with it."""
+"""Bounds of the language that several operators share. Those of one operator are in its folder."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ MOST_DIMENSIONS: Final = 16
 """Dimensions of one SUPPRESS, or of one source of a PREDICT."""
 
 FORGET_US: Final = 3_600_000_000
-"""An hour: after so long whoever is silent is forgotten, where FORGET says nothing."""
+"""An hour: a silent key is forgotten after so long without FORGET."""

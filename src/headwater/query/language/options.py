@@ -1,4 +1,4 @@
-"""Options that stand in any order: the word each is known by, what it says, and that none stands twice."""
+"""Options in any order: the word of each, its value, and that none occurs twice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.query.language.leaves import refused
 
 
 class Option(NamedTuple):
-    """One option of a statement: the word it is known by, what it says, where it stands."""
+    """One option of a statement: its word, its value, its place."""
 
     word: str
     value: Any
@@ -18,7 +18,7 @@ class Option(NamedTuple):
 
 
 def once(listed: Iterable[Option]) -> dict[str, Any]:
-    """What each option says, by its word; none may stand twice."""
+    """The value of each option, by its word; none may occur twice."""
     options: dict[str, Any] = {}
     for option in listed:
         if option.word in options:
@@ -28,7 +28,7 @@ def once(listed: Iterable[Option]) -> dict[str, Any]:
 
 
 def one_of(listed: Sequence[Option], words: Sequence[str]) -> None:
-    """Of these options at most one stands here."""
+    """At most one of these options may occur."""
     said = [option for option in listed if option.word in words]
     if len(said) > 1:
         message = f"{said[0].word} and {said[1].word} contradict each other"

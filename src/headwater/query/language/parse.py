@@ -90,7 +90,7 @@ def parse_alone(text: str, start: str) -> Any:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name can stand in a text without double quotes."""
+    """Whether a name can be written without double quotes."""
     return bool(PLAIN_NAME.fullmatch(name)) and name.upper() not in _language().keywords.reserved
 
 
@@ -142,7 +142,7 @@ def _pieces(tokens: Iterable[Token]) -> Iterator[_Piece]:
 
 
 def _read(tokens: list[Token], start: str, end: Span) -> Any:
-    """What the tokens say, or the QueryError that stands in the way; `end` is where they end."""
+    """The tree of the tokens, or the first QueryError; `end` is where they end."""
     language = _language()
     try:
         tree = language.parser.parse(tokens, start=start)
@@ -156,7 +156,7 @@ def _read(tokens: list[Token], start: str, end: Span) -> Any:
 
 
 def _end_of(text: str) -> Span:
-    """Just behind the last character that is no space."""
+    """Just after the last character that is not a space."""
     lines = text.rstrip().split("\n")
     return Span(len(lines), len(lines[-1]) + 1)
 

@@ -1,7 +1,7 @@
 """The canonical text of a tree: `parse(show(tree))` gives the tree back.
 
 One way to write everything: keywords in capitals, one option a line, parentheses only where the grammar needs them, names
-quoted only where they must be, units always said. How an operator is written stands in its folder.
+quoted only if they must be, units always written. The printer of an operator is in its folder.
 """
 
 from __future__ import annotations

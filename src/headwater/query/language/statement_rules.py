@@ -71,7 +71,7 @@ class StatementRules(SharedRules):
         return ColumnDefinition(name_of(name), kind, "KEY" in said, "TIME" in said, span=span_of(name))
 
     def type(self, word: Token) -> ColumnType:
-        """The type a word stands for."""
+        """The type that a word names."""
         kind = TYPES.get(word.upper())
         if kind is None:
             raise refused(f"there is no type named '{word}'", span_of(word), *suggest(word, TYPES, "types"))

@@ -13,7 +13,7 @@ from headwater.model import QueryError
 
 @dataclass(frozen=True, slots=True)
 class Unexpected:
-    """A token that nothing expects where it stands: its terminal, and its text, which is empty at the end of the statement.
+    """A token that was not expected: its terminal, and its text, which is empty at the end of the statement.
 
     `words` are the words and signs that were expected (None: anything that is neither, such as a name).
     """

@@ -1,14 +1,14 @@
 """Which words does a query text consist of?
 
-Rule 1  Any text gives tokens: what cannot be a token is an error with its place, and reading goes on behind it.
+Rule 1  Any text gives tokens: what cannot be a token is an error with its place, and reading continues after it.
 Rule 2  A word that the grammar has as a keyword is that keyword, in any case of letters; every other word is a NAME.
-Rule 3  Some words are keywords only directly after the opening bracket of an operator, such as PAIRS after `PREDICT (`: they are too good
-        as names to be taken from everybody.
+Rule 3  Some words are keywords only directly after the opening bracket of an operator, such as PAIRS after `PREDICT (`: they are useful
+        names everywhere else.
 Rule 4  A string or a quoted name without its closing quote ends with its line, so that one slip does not swallow the rest
         of the text.
-Rule 5  A statement has at most `MOST_TOKENS` tokens. In it, brackets and CASEs stand in one another at most `MOST_NESTED` times, and
-        at most `MAX_DEPTH` signs or NOTs stand before one value. A statement beyond these bounds is skipped before the parser sees it.
-Rule 6  Tokens are cut as they are asked for, so that whoever has found enough errors need not read the rest.
+Rule 5  A statement has at most `MOST_TOKENS` tokens. In it, brackets and CASEs are nested at most `MOST_NESTED` deep, and
+        at most `MAX_DEPTH` signs or NOTs precede one value. A statement beyond these bounds is skipped before the parser sees it.
+Rule 6  Tokens are cut on demand, so that a reader that has found enough errors need not read the rest.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from lark import Token
 from headwater.model import QueryError, Span
 
 MOST_ERRORS: Final = 200
-"""Errors told about one text; behind so many, reading it stops."""
+"""Errors reported about one text; after so many, reading stops."""
 
 MOST_NESTED: Final = 10_000
-"""Brackets and CASEs in one another; behind so many, a statement is not read on."""
+"""The depth of nested brackets and CASEs; a deeper statement is not read further."""
 
 MOST_TOKENS: Final = 50_000
 """Words, numbers and signs of one statement; a longer one is not read on."""
@@ -95,7 +95,7 @@ class Cutter:
             place = yield from self._tokens_from(place)
 
     def _tokens_from(self, place: int) -> Generator[Token, None, int | None]:
-        """Read on from a place, to the end or to what is too much; where to go on then."""
+        """Continue from a place, to the end or to the first bound that is exceeded; returns where to continue."""
         text, lines = self.text, self._lines
         statement = _Extent()
         line, next_line = -1, place
@@ -137,7 +137,7 @@ class Cutter:
         return group if group in ("NUMBER", "STRING", "QUOTED") else "UNREADABLE"
 
     def _next_statement(self, end: int) -> int | None:
-        """Where the next statement begins, found without a look at what is between."""
+        """Where the next statement begins, found without reading what is between."""
         following = _NEXT_STATEMENT.search(self.text, end)
         return following.start() if following and len(self.errors) < MOST_ERRORS else None
 
@@ -185,13 +185,13 @@ def _too_much(refusal: tuple[str, str], token: Token) -> QueryError:
 
 
 def span_of(token: Token) -> Span:
-    """Where a token stands."""
+    """The place of a token."""
     assert token.line is not None and token.column is not None
     return Span(token.line, token.column, len(token))
 
 
 def stray(value: str, span: Span) -> QueryError:
-    """The error for a sign that has no meaning where it stands."""
+    """The error for a sign that has no meaning at its place."""
     return QueryError(
         "syntax", f"the character {value!r} has no meaning here", span=span, advice=_hint(value)
     )

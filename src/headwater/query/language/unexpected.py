@@ -1,4 +1,4 @@
-"""A token stands where none of its kind may stand: what was expected, in words of the language, and what to do?"""
+"""Which error is it when a token is in the wrong place: what was expected, in words of the language, and what to do?"""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def explain_unexpected(
 
 
 def _operator_around(error: UnexpectedToken) -> type[OperatorNode]:
-    """The operator in whose parentheses the token stands."""
+    """The operator whose parentheses contain the token."""
     stack = error.interactive_parser.parser_state.value_stack
     kinds = [part.type if isinstance(part, Token) else "" for part in stack]
     begun = kinds[kinds.index("FROM") :] if "FROM" in kinds else []
@@ -99,7 +99,7 @@ def _operator_around(error: UnexpectedToken) -> type[OperatorNode]:
 def _missing_number(
     error: UnexpectedToken, expected: set[str], keywords: Keywords, advice: SyntaxAdvice
 ) -> list[str]:
-    """Which number is missing behind the last word, if one must stand there."""
+    """Which number is missing after the last word, if there must be one."""
     if not {keywords.written.get(kind, kind) for kind in expected} <= _LEADS_TO_A_NUMBER:
         return []
     stack = error.interactive_parser.parser_state.value_stack

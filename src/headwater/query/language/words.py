@@ -49,12 +49,12 @@ def duration_in_words(duration_us: int) -> str:
 
 
 def history_in_words(duration_us: int) -> str:
-    """How long something is kept, without a hair."""
+    """How long something is stored, rounded to whole units."""
     return duration_in_words(without_a_hair(duration_us))
 
 
 def without_a_hair(duration_us: int) -> int:
-    """A duration without the microsecond by which a FENCE looks further back than its FORGET, of which nobody wants to hear."""
+    """A duration without the microsecond by which the window of a FENCE is longer than its FORGET, which would only confuse."""
     return duration_us - duration_us % 1_000 or duration_us
 
 

@@ -29,7 +29,7 @@ class ClosingLines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """What was counted in a run, by name; `plan` is what ran, with its sets, None where nobody knows."""
+    """The counts of a run, by name; `plan` is the plan that ran, with its sets, None if it is not known."""
 
     counts: Mapping[str, int]
     plan: Plan | None = None

@@ -1,9 +1,8 @@
-"""What does shared code ask of an operator? These questions, with the answers of an operator that has nothing special to say.
+"""What does shared code ask of an operator? The questions, with default answers for operators without special needs.
 
-Rule 1  Shared code never asks which operator it has before it. All rules about two operators are in one file, which says so:
-        `checking/operator_pairs.py`.
-Rule 2  An operator is a frozen value: all that was written, with every choice made. It knows nothing of the query around it, whose name,
-        condition and sources it is handed.
+Rule 1  Shared code never asks which operator it has. All rules about two operators are in one file: `checking/operator_pairs.py`.
+Rule 2  An operator is a frozen value: all that was written, with every choice made. It does not know the query around it; the query's name,
+        condition and sources are arguments.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from headwater.query.planning.query_plan import QueryPlan
 
 Beside = StreamSchema | PointsSchema | FencesSchema | None
-"""The schema of what an operator reads beside FROM, or of the set it is given."""
+"""The schema of what an operator reads beside FROM, or of its declared set."""
 
 OpenedSet = Sized
 """A set as the kernel of an operator sees it. Only the operator knows what is in it; shared code hands it on and counts it."""
@@ -57,7 +56,7 @@ class Readings(NamedTuple):
 
 
 class Unbounded(NamedTuple):
-    """Why nobody knows how far back an answer looks, at which word of the operator that stands ("": at all of it), and what to do."""
+    """Why the time that an answer looks back over is unknown, the word of the operator that causes it ("": the whole operator), and what to do."""
 
     why: str
     word: str
@@ -65,9 +64,9 @@ class Unbounded(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What an operator asks of the rows of one source.
+    """What an operator needs of the rows of one source.
 
-    `condition` holds for every row it can use; None: for any row. `columns` are those that it looks at beside those of the condition,
+    `condition` holds for every row it can use; None: for any row. `columns` are those that it reads beside those of the condition,
     time and key; None: all of them. `readings`: among those rows it can use only these.
     """
 
@@ -105,7 +104,7 @@ class Explained:
 
 
 class Words(NamedTuple):
-    """An operator in words: what it asks for, what it remembers; where it lives (None: as shared code says), and why in one zone; last,
+    """An operator in words: its conditions, its state; its zones (None: the usual words), and why it has only one; last,
     what is better drawn."""
 
     asks: Sequence[Entry]
@@ -162,7 +161,7 @@ class Operator:
 
     @property
     def declared_set(self) -> str | None:
-        """The declared points or fences that it must be given before rows come."""
+        """The declared points or fences that must be loaded before rows come."""
         return None
 
     def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
@@ -171,7 +170,7 @@ class Operator:
 
     @property
     def written_set(self) -> OpenedSet | None:
-        """What it would be given, where that stands in the text."""
+        """The set that it names, with its place in the text."""
         return None
 
     def open_set(self, schema: PointsSchema | FencesSchema, rows: Rows, *, geographic: bool) -> OpenedSet:
@@ -179,7 +178,7 @@ class Operator:
         raise AssertionError(f"{self.kind} is given no set")
 
     def columns_of_set(self, declared: PointsSchema | FencesSchema) -> frozenset[str]:
-        """The columns of its set that it looks at beside the key."""
+        """The columns of its set that it reads beside the key."""
         raise AssertionError(f"{self.kind} is given no set")
 
     @property
@@ -207,7 +206,7 @@ class Operator:
     def demands(
         self, source: StreamSchema, sources: Sequence[str], where: Expression | None
     ) -> Iterator[Demand]:
-        """What it asks of one of the sources that it reads: the whole row, whose content is the identity of an answer."""
+        """What it needs of one of its sources: the whole row, whose content is the identity of an answer."""
         yield Demand(where, None)
 
     # --- what it answers ----------------------------------------------------------------------------------------------
@@ -224,11 +223,11 @@ class Operator:
 
     @property
     def columns_depend_on(self) -> object | None:
-        """What its columns depend on beside the source, for operators of which there are thousands; None: they are always made anew."""
+        """What its columns depend on beside the source, for operators of which there are thousands; None: they are computed each time."""
         return None
 
     def key_names(self, source: StreamSchema, beside: Beside) -> tuple[str | None, ...]:
-        """The columns of an answer that are a key for those who read it, if they are selected; the first one first."""
+        """The columns of an answer that are a key for its readers, if they are selected; the first one first."""
         return (source.key,)
 
     def stamps(self, beside: Beside) -> Columns:
@@ -270,7 +269,7 @@ class Operator:
 
     @property
     def is_scattered(self) -> bool:
-        """Whether the points that it is given may be scattered over the zones."""
+        """Whether its points may be scattered over the zones."""
         return False
 
     @property
@@ -284,7 +283,7 @@ class Operator:
 
     @property
     def most_updates(self) -> int | None:
-        """How many updates it stores at most, if it is told so; what is too much is dropped and counted."""
+        """How many updates it stores at most, if there is a bound; further ones are dropped and counted."""
         return None
 
     @property
@@ -306,9 +305,9 @@ class Operator:
     # --- how far back it looks ----------------------------------------------------------------------------------------
 
     def looks_back_us(self, heartbeat_us: int | None) -> int | Unbounded:
-        """How far back one answer looks, if updates that it reads live for so long (None: nobody knows); or why that is not known.
+        """How far back one answer looks, if updates that it reads live for so long (None: not known); or why that is not known.
 
-        An operator that does not say it cannot run downstream of a FOLLOW, which must know how many earlier events to hand over.
+        An operator without an answer cannot run downstream of a FOLLOW, which must know how many earlier events to pass on.
         """
         return Unbounded(
             f"{self.keyword} does not say how far back it looks",
@@ -327,7 +326,7 @@ class Operator:
 
     @property
     def separates_by(self) -> tuple[str, ...] | None:
-        """The columns in which rows are alike that it looks at together; none: it looks at all rows together; None: at each by itself."""
+        """The columns by which it separates rows: rows with equal values belong together; empty: all rows together; None: each row alone."""
         return ()
 
     @property
@@ -349,7 +348,7 @@ class Operator:
         return 0
 
     def history_reason(self, windows_us: int) -> tuple[str, str]:
-        """Why the history is that long: at which word of the operator that stands, and what it consists of."""
+        """Why the history is that long: the word of the operator that causes it, and what it consists of."""
         raise AssertionError(f"{self.keyword} stores no events")
 
     def refuse_endless(self, name: str) -> QueryError | None:
@@ -378,7 +377,7 @@ class Operator:
 
     @staticmethod
     def state_of_many(queries: Sequence[QueryPlan], source: StreamSchema) -> list[str]:
-        """What queries of this kind remember that read the same and are not told one by one; nothing: that goes without saying."""
+        """The state of queries of this kind that read the same and are not described one by one; empty if it needs no words."""
         return []
 
     @staticmethod
@@ -417,5 +416,5 @@ class Operator:
     def make_store_kernel(
         queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace
     ) -> Kernel[Any]:
-        """The kernel that stores the events of the source of a place for some queries, each given with the schemas of its `stored_sources`."""
+        """The kernel that stores the events of the source of a place for some queries, each with the schemas of its `stored_sources`."""
         raise AssertionError("its kernel looks at no stored events")

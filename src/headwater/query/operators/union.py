@@ -1,4 +1,4 @@
-"""The operators of the language. Shared code asks them through the contract; this is the only list of them."""
+"""The operators of the language. Shared code uses them through the contract; this is the only list of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AnyOperator = (
     | FollowOperator
     | FenceOperator
 )
-"""What a query asks for: one of these."""
+"""The operator of a query: one of these."""
 
 __all__ = [
     "AnyOperator",

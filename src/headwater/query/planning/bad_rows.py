@@ -1,7 +1,7 @@
 """Which rows of a stream are bad to its queries, though each of their columns has a value of its type?
 
-Rule 1  Each operator says what makes a row bad to it. It is asked of rows for which the WHERE of its query holds, and of no others.
-Rule 2  What is bad to one query is bad to all that read the stream, as it is with values that cannot be read.
+Rule 1  Each operator says what makes a row bad to it. It is asked only about rows for which the WHERE of its query holds.
+Rule 2  A row that is bad to one query is bad to all that read the stream, as it is with values that cannot be read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kernels of a zone, and which zones a row is wanted in."""
+"""The kernels of a zone, and which zones need a row."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from headwater.query.planning.zones import zone_of
 class Group:
     """The queries of one kind that read one source in one zone, and the kernel that answers them.
 
-    State is saved under `name`, which therefore never changes. `reads_stores` are sources of events that are kept for it in stores: groups
-    without queries, named by `store_of`, whose states its own is given to look at. `downstream` is what runs on the events of its FOLLOW queries,
-    by their names: whoever runs the group gives the kernel operators for it.
+    State is saved under `name`, which therefore never changes. `reads_stores` are sources whose events are stored for it: by groups
+    without queries, named by `store_of`, whose states a step of its kernel may read. `downstream` is what runs on the events of its FOLLOW queries,
+    by their names: the host that runs the group makes the operators for the kernel.
     """
 
     name: str
@@ -40,7 +40,7 @@ def store_of(source: str) -> str:
 
 
 def make_group(queries: Sequence[QueryPlan], place: KernelPlace, *, suffix: str = "") -> Group:
-    """The group of some queries of one kind that read the same; `suffix` tells groups apart that would have one name."""
+    """The group of some queries of one kind that read the same; `suffix` distinguishes groups that would have one name."""
     kernel = queries[0].operator.make_kernel(queries, place)
     name = queries[0].operator.group_name(place.source.name) + suffix
     return Group(name, place.source.name, tuple(query.name for query in queries), kernel)
@@ -53,7 +53,7 @@ def make_group_on_stores(
     downstream: Mapping[str, InterestPlan],
     names: Sequence[str],
 ) -> Group:
-    """The group of some queries of one kind that look at the same stored events, with what runs downstream of each; `names` are those of them all."""
+    """The group of some queries of one kind that read the same stored events, with what runs downstream of each; `names` are those of them all."""
     operator = queries[0].operator
     return Group(
         operator.group_name(place.source.name),
@@ -66,7 +66,7 @@ def make_group_on_stores(
 
 
 def make_store(queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace) -> Group:
-    """The group that stores the events of a source for some queries, each given with all its sources."""
+    """The group that stores the events of a source for some queries, each with all its sources."""
     kernel = queries[0][0].operator.make_store_kernel(queries, place)
     return Group(store_of(place.source.name), place.source.name, (), kernel)
 
@@ -74,7 +74,7 @@ def make_store(queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], plac
 def make_routing(
     source: StreamSchema, asking: Sequence[tuple[QueryPlan, Sequence[Demand]]], zones: int
 ) -> Callable[[Rows], ZoneMask]:
-    """A function from rows of `source` to bool[zones, n]: which zones can use each row, given all queries and what they ask of it."""
+    """A function from rows of `source` to bool[zones, n]: which zones can use each row, given all queries and what they need of it."""
     by_readings: dict[str, list[QueryPlan]] = {}
     for query, demands in asking:
         if any(demand.readings for demand in demands):

@@ -1,7 +1,7 @@
-"""Which columns of a stream must travel?
+"""Which columns of a stream must be sent?
 
-Rows of equal time are put in order by their other columns as declared. So what travels is every column up to the last one
-that a query needs: rows that differ only behind it are the same to every query, in whatever order they come.
+Rows of equal time are put in order by their other columns as declared. So every column is sent up to the last one
+that a query needs: rows that differ only after it are the same to every query, in whatever order they come.
 """
 
 from __future__ import annotations

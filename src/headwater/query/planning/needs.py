@@ -1,13 +1,13 @@
 """What do the queries downstream of a FOLLOW need of its events?
 
-Rule 1  Queries that read one another, directly or not, hang together: a sub-graph. Its events reach it through its *entries*: queries that
+Rule 1  Queries that read one another, directly or not, form a sub-graph. Its events reach it through its *entries*: queries that
         read the FOLLOW itself, alone or together with others.
 Rule 2  An entry looks back as far as the longest sum of windows on a path from it, not on any path there is.
-Rule 3  A sub-graph is free where none of its queries depends on where its rows begin. A SELECT looks at each event by itself, a single
-        pattern at those of its partition, everything else at all events together.
-Rule 4  What a pattern answers may depend on events up to its window later, and on the end of its input: a loop goes on, or closes. So a
-        sub-graph is as sure of an answer as the longest sum of windows of patterns on a path of it is over. Only a single pattern, of
-        which nobody reads what it answers, need not wait for that: each of its answers has all it depends on behind its first event.
+Rule 3  A sub-graph is free if none of its queries depends on where its rows begin. A SELECT judges each event alone, a single
+        pattern the events of a partition, everything else all events together.
+Rule 4  An answer of a pattern may depend on events up to its window later, and on the end of its input: a loop continues, or closes. So
+        answers of a sub-graph are certain once the longest sum of windows of patterns on a path of it is over. Only a single pattern
+        without readers need not wait for that: all that an answer depends on comes after its first event.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def weak_in(group: Group, queries: Mapping[str, QueryPlan], source: StreamSchema
 
 
 def _separates_by(queries: Sequence[QueryPlan], handed: set[str]) -> tuple[str, ...] | None:
-    """What a sub-graph looks at together."""
+    """The columns by which a sub-graph separates events."""
     columns = [query.operator.separates_by for query in queries]
     if all(separated is None for separated in columns):
         return BY_ITSELF

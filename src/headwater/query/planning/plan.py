@@ -1,12 +1,12 @@
-"""From a text to what hosts run: which rows travel where, which kernels answer, what the answers look like.
+"""From a text to what hosts run: which rows are sent where, which kernels answer, what the answers look like.
 
 Rule 1  A query lives whole in one zone, or each of its partitions does, so its answers never depend on how many zones
         there are.
 Rule 2  Queries of one kind that read one source are one group in each of their zones: one kernel, whose state is saved
-        under the group's name. The events that FOLLOW queries look at are a group for each source.
-Rule 3  Dropping a row that is not useful, or a column that is not kept, never changes an answer.
+        under the group's name. The stored events of FOLLOW queries are a group for each source.
+Rule 3  Dropping a row that no query can use, or a column that no query needs, never changes an answer.
 
-Memory  A plan is a value. What is made from it (kernels, routings) is kept beside it for as long as it lives. Pickled, it
+Memory  A plan is a value. What is made from it (kernels, routings) is cached in it for as long as it lives. Pickled, it
         is one compressed block that each process unpacks once, so tasks that are sent the same plan share its kernels.
 """
 
@@ -115,7 +115,7 @@ def refuse_unbounded(plan: Plan, *, file: str = "query") -> None:
 class Plan:
     """Streams, queries (each after what it reads) and how they are spread over `zones`.
 
-    `points` and `fences` are the declared sets: those that some query asks about must be given by `with_sets` before rows come.
+    `points` and `fences` are the declared sets: those that some query uses must be added by `with_sets` before rows come.
     `merges` are streams and queries that some query reads together, under one name. `unread` are views that no query reads: they are
     not computed.
     """
@@ -145,7 +145,7 @@ class Plan:
         return self._once("queries", lambda: {query.name: query for query in self.queries})[name]
 
     def selected(self, query: str) -> dict[str, ColumnType]:
-        """The columns of a query's answers behind the reserved ones."""
+        """The columns of a query's answers after the reserved ones."""
         return {name: kind for name, _, kind in self.projections[self.query(query).shape].columns}
 
     def merge(self, name: str) -> Merge | None:
@@ -153,7 +153,7 @@ class Plan:
         return self._once("merges", lambda: {together.name: together for together in self.merges}).get(name)
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """The streams and queries behind what a query reads: one, or those that are read together."""
+        """The streams and queries that a query reads under one name: one, or those that are read together."""
         together = self.merge(name)
         return tuple(member.name for member in together.members) if together else (name,)
 
@@ -266,7 +266,7 @@ class Plan:
         return self.with_sets(rows)
 
     def project(self, answers: Answers) -> Rows:
-        """A kernel's answers as the user asked for them: query, event_time, match_id, then the SELECT list."""
+        """A kernel's answers with the columns of the query: query, event_time, match_id, then the SELECT list."""
         return project(self.projections[answers.shape], answers)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Plan], tuple[bytes]]:
@@ -347,7 +347,7 @@ class Plan:
                 yield make_group(queries, self._kernel_place(reads, zone=zone, zones=self.zones, home=home))
 
     def _store(self, source: str, here: Iterable[QueryPlan], zone: int) -> Group:
-        """What keeps the events of a source for all FOLLOW queries of a zone that look at them."""
+        """The group that stores the events of a source for all FOLLOW queries of a zone that read them."""
         readers = [
             (query, [self.stream(name) for name in query.operator.stored_sources])
             for query in here
@@ -379,7 +379,7 @@ class Plan:
     def _group_on_stores(
         self, queries: Sequence[QueryPlan], place: KernelPlace, sources: Sequence[str]
     ) -> Group:
-        """Queries that look at the same stored events, with all that runs downstream of them."""
+        """Queries that read the same stored events, with all that runs downstream of them."""
         downstream: dict[str, InterestPlan] = {}
         names: list[str] = []
         for query in queries:
@@ -496,7 +496,7 @@ def _query_plan(query: CheckedQuery, fingerprint: str, zone_key: str, shape: int
 class _Packer(pickle.Pickler):
     """Writes values as calls of their classes: half the size, and read back five times as fast as their fields.
 
-    Places in a text are left behind: they are keyword-only, and of no use any more.
+    Places in a text are left out: they are keyword-only, and not used any more.
     """
 
     def reducer_override(self, value: Any) -> Any:

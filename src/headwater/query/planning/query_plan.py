@@ -17,9 +17,9 @@ class QueryPlan:
 
     `fingerprint` changes with the meaning of the query and of all it reads. `schema` is the query's answers
     as a stream. `spread` are the columns by which the query is spread over all zones; without any it lives in one.
-    `opened_set` are the points or fences that its operator must be given, None as long as they have not been. `scatter` names the NEAREST in whose points' zones the
+    `opened_set` are the loaded points or fences of its operator, None until they are loaded. `scatter` names the NEAREST in whose points' zones the
     query lives, in `parts` of them: one, or every one. `audit` is the share of points for which a loss is measured.
-    `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one tells.
+    `shared`: it lives in every zone, a PREDICT of pairs with its share of them, any other query as a copy of which one emits.
     `hidden`: only other queries read its answers, because it is a `view` or a link of a chain. `downstream_of` is the FOLLOW for each of whose interests it runs,
     for a FOLLOW itself; and `before_us` how far back from an interest those downstream of it look, `window_us` how far one of those looks
     itself, `left_off` the names of the savings that a FOLLOW does not make.

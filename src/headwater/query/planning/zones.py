@@ -1,7 +1,7 @@
 """In which zone does a query live?
 
-A zone key says what a query wants rows for; equal keys share a zone. Queries on the same region (or the same list of
-sensors) have the same key, because they want the same rows. Others go by their own name, so that a file of many spreads
+A zone key says which rows a query needs; equal keys share a zone. Queries on the same region (or the same list of
+sensors) have the same key, because they need the same rows. Others use their own name, so that a file of many is spread
 over the zones. A query that reads a query has the key of that one: its answers are made there.
 
 A pattern with PARTITION BY does not live in one zone: it is spread over all of them, each partition in one. Plain SELECTs
@@ -11,8 +11,8 @@ A SUPPRESS is spread by the key of its sensors, and so is a PREDICT of single va
 stand still is spread by the key of its objects.
 
 A PREDICT of pairs is shared: a pair is answered in the zone that has the tile with the lower corner of where its two lines can be
-near one another (see the kernel), which nobody knows before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
-SUPPRESS and plain SELECT on the way to it; one of the copies tells its answers. With BUFFER, which counts all updates, or
+near one another (see the kernel), which is not known before the lines are there. So every zone has the lines of all sensors, that is, a copy of each
+SUPPRESS and plain SELECT on the way to it; one of the copies emits its answers. With BUFFER, which counts all updates, or
 read by other operators, it lives in one zone.
 
 A FOLLOW is shared in the same way: each zone has all events, and follows the focal objects that live in it. What is downstream of it
@@ -42,7 +42,7 @@ def zone_keys(catalogue: Catalogue) -> dict[str, str]:
 
 
 def spread(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """The queries that live in every zone, with the columns of their stream whose values decide in which a row is wanted."""
+    """The queries that live in every zone, with the columns of their stream whose values decide which zone needs a row."""
     free = _read_by_plain_selects(catalogue)
     found: dict[str, tuple[str, ...]] = {}
     for name, query in catalogue.queries.items():

@@ -1,4 +1,4 @@
-"""Expressions: what stands in WHERE, SELECT lists, DEFINE and MEASURES."""
+"""Expressions: of WHERE, SELECT lists, DEFINE and MEASURES."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def nowhere() -> Span | None:
 
 
 def no_places() -> Mapping[str, Span]:
-    """The field of an operator that says where its options stand, by their word."""
+    """The field of an operator with the places of its options, by their words."""
     return field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
 
@@ -84,7 +84,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A column; `qualifier` is what stands before the dot, for operators with row variables."""
+    """A column; `qualifier` is the part before the dot, for operators with row variables."""
 
     name: str
     qualifier: str | None = None

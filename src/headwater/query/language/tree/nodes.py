@@ -1,4 +1,4 @@
-"""What a walk over a tree asks of the nodes of an operator, without knowing which operator it is."""
+"""The methods of an operator's nodes that a walk over a tree uses, without knowing which operator it is."""
 
 from __future__ import annotations
 

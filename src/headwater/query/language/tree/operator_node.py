@@ -1,4 +1,4 @@
-"""What shared code asks of an operator as written: its keyword, its rules, its advice, its text, and what it means."""
+"""The methods of an operator as written: its keyword, its rules, its advice, its text, and its meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OperatorNode(Holder):
     """Rules of its grammar that builders read from a text of their own."""
 
     reads_together: ClassVar[bool] = False
-    """Whether it takes all sources of FROM as one, wherever it stands in a chain."""
+    """Whether it takes all sources of FROM as one, at any place in a chain."""
 
     with_several_sources: ClassVar[str] = ""
     """How it is written where FROM names several streams for it; empty: FROM names one."""
@@ -47,20 +47,20 @@ class OperatorNode(Holder):
 
     @property
     def span(self) -> Span | None:
-        """Where it stands."""
+        """Its place."""
         raise AssertionError("every node has a span")
 
     @property
     def places(self) -> Mapping[str, Span]:
-        """Where its options stand, by their word."""
+        """The places of its options, by their words."""
         return {}
 
     def place_of(self, word: str) -> Span | None:
-        """Where an option stands; the whole operator where that is not known."""
+        """The place of an option; that of the whole operator if it is not known."""
         return self.places.get(word, self.span)
 
     def further_sources(self) -> tuple[tuple[str, Span | None], ...]:
-        """What it reads besides the sources of FROM: the names inside its parentheses, and where they stand."""
+        """Its sources besides those of FROM: the names inside its parentheses, and their places."""
         return ()
 
     def source_schema(self, schemas: Sequence[StreamSchema | None]) -> StreamSchema | None:

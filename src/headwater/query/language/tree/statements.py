@@ -102,7 +102,7 @@ class Select:
 class CreateQuery:
     """`CREATE QUERY name AS select`; `view`: `CREATE VIEW`, whose answers only other queries read.
 
-    `hidden`: nobody wrote it, it is a step of a chain of operators.
+    `hidden`: it is not in the text; it is a step of a chain of operators.
     """
 
     name: str

@@ -197,7 +197,7 @@ def _bounds(tree: Correlate, complaints: Complaints) -> None:
 
 
 def _possible(tree: Correlate, complaints: Complaints) -> None:
-    """Refuse what asks for more different sensors than it lets in; a clause bound to a sensor finds it anywhere."""
+    """Refuse a query that needs more different sensors than it admits; a clause bound to a sensor finds it anywhere."""
     listed = len(set(tree.area.keys)) if isinstance(tree.area, SensorsArea) else 0
     bound: set[str | int] = set()
     unbound = 0

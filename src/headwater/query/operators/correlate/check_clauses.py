@@ -89,7 +89,7 @@ def _no_range(condition: Between | Binary) -> str | None:
 def _values_of(
     condition: Between | Binary, attribute: str, kind: ColumnType, complaints: Complaints
 ) -> tuple[Interval | None, str | None] | None:
-    """The interval or the text a clause asks for."""
+    """The interval or the text of a clause."""
     values = [constant(value) for value in _values(condition)]
     if None in values:
         complaints.refuse(

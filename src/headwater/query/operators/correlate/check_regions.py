@@ -19,7 +19,7 @@ Corners = tuple[tuple[float, float], ...]
 def check_region(
     area: CircleArea | BoxArea | PolygonArea, geographic: bool | None, complaints: Complaints
 ) -> Region | None:
-    """The region, or None and a complaint; `geographic` is None where the stream is not known."""
+    """The region, or None and a complaint; `geographic` is None if the stream is not known."""
     if isinstance(area, CircleArea):
         return _circle(area, geographic, complaints)
     if isinstance(area, BoxArea):

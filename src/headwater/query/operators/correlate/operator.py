@@ -41,7 +41,7 @@ LIMIT_PER_ROW: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class CorrelateOperator(Operator):
-    """A CORRELATE operator with every choice made; `sensors` are the only keys whose readings count, when given."""
+    """A CORRELATE operator with every choice made; `sensors`, if set, are the only keys whose readings count."""
 
     kind: ClassVar[str] = "correlate"
     keyword: ClassVar[str] = Correlate.keyword
@@ -113,7 +113,7 @@ class CorrelateOperator(Operator):
         return self.within_us
 
     def finds_the_same_later(self, source: StreamSchema) -> bool:
-        """READINGS are told once, when they first belong to an event."""
+        """READINGS are emitted once, when they first belong to an event."""
         return self.emit is not Emit.READINGS
 
     def words(self, explained: Explained) -> Words:

@@ -30,7 +30,7 @@ def make_routing(
 
 
 def make_subscriptions(queries: Sequence[QueryPlan], conditions: RowConditions) -> list[Subscription]:
-    """What the kernel is asked, with the conditions that it refers to."""
+    """The subscriptions of the kernel, with the conditions that they refer to."""
     return [
         make_subscription(
             query.operator,
@@ -47,7 +47,7 @@ def make_subscriptions(queries: Sequence[QueryPlan], conditions: RowConditions) 
 def make_subscription(
     operator: CorrelateOperator, *, name: str, fingerprint: str, shape: int, where: int | None
 ) -> Subscription:
-    """What the kernel is asked."""
+    """The subscription of the kernel."""
     return Subscription(
         name,
         fingerprint,

@@ -36,7 +36,7 @@ def clause_text(node: Clause) -> str:
 
 
 def area_text(node: Area) -> str:
-    """What stands behind INSIDE."""
+    """The text after INSIDE."""
     match node:
         case CircleArea():
             return f"CIRCLE ({node.x!r}, {node.y!r}, {expression_text(node.radius)})"

@@ -1,4 +1,4 @@
-"""CORRELATE in words, for people who read plans: which readings, how near, what is told, what it remembers."""
+"""CORRELATE in words, for people who read plans: which readings, how near, what is emitted, what is stored."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def bytes_per_row(source: StreamSchema, subscriptions: Iterable[CorrelateOperato
 
 
 def clauses_in_words(correlate: CorrelateOperator, schema: StreamSchema) -> list[tuple[str, str]]:
-    """A name and what is asked, one a clause; `n OF` is one again."""
+    """A name and its condition, one a clause; `n OF` is one again."""
     together: dict[int, list[Clause]] = {}
     for clause in correlate.clauses:
         together.setdefault(clause.group, []).append(clause)

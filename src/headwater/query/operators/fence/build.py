@@ -81,7 +81,7 @@ def fence(  # noqa: PLR0913 one keyword for each clause
 
 
 def _detected(value: str | Detect | Sequence[str | Detect]) -> tuple[Detect, ...]:
-    """What is told, each once."""
+    """The changes to report, each once."""
     listed = [value] if isinstance(value, str | Detect) else list(value)
     if not listed:
         raise refused("detect is empty", "leave it out for ENTER and EXIT")

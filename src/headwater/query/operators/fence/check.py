@@ -1,4 +1,4 @@
-"""Can a FENCE be answered: its positions, its fences, how large they are, and what is told?"""
+"""Can a FENCE be answered: its positions, its fences, how large they are, and which changes it reports?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGE, OBJECT, FENCE = "change", "object", "fence"
 
 
 class Sides(NamedTuple):
-    """What stands on either side: positions, and fences that are a declared set or a stream; None where it is broken.
+    """The two sides: positions, and fences that are a declared set or a stream; None if it is broken.
 
     `…_known` False: a PLACE was refused already. `roaming`: both sides are one stream with one WHERE.
     """
@@ -169,7 +169,7 @@ class _Checker:
     # --- all else -----------------------------------------------------------------------------------------------------
 
     def forget_us(self) -> int | None:
-        """After how long somebody who is silent is forgotten."""
+        """After how long a silent object is forgotten."""
         return forget_us(self.tree.forget, self.tree.place_of("FORGET"), self.complaints)
 
     def check_names(self) -> None:

@@ -91,7 +91,7 @@ class FenceOperator(Operator):
         return None if self.moving else self.fences
 
     def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
-        """The type of their names, which answers carry, and of the columns that its condition asks about."""
+        """The type of their names, which answers have, and of the columns in its condition."""
         columns = self.columns_of_set(declared)
         return " ".join(
             f"{name} {kind.value}"
@@ -129,7 +129,7 @@ class FenceOperator(Operator):
         return self.moving
 
     def looks_back_us(self, heartbeat_us: int | None) -> int:
-        """Back to the last position of an object that is not forgotten; who is forgotten leaves a microsecond after FORGET."""
+        """Back to the last position of an object that is not forgotten; a forgotten object leaves a microsecond after FORGET."""
         return self.forget_us + 1
 
     @property

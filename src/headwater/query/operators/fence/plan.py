@@ -1,4 +1,4 @@
-"""From a checked FENCE to the queries of its kernel; and fences that were given, as the kernel sees them."""
+"""From a checked FENCE to the queries of its kernel; and loaded fences in the form of the kernel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def make_fence_query(
     where: int | None,
     fence_where: int | None,
 ) -> FenceQuery:
-    """What the kernel of FENCE is asked."""
+    """The query of the kernel."""
     assert operator.moving or isinstance(query.opened_set, Fences), "the fences have not been given"
     source = place.source.name if place.merge is None else place.merge.members[0].name
     positions = place.schemas[source]

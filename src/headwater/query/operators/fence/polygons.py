@@ -1,8 +1,8 @@
 """Is a geometry a polygon that can be a fence? GeoJSON and WKT, as rings of corners.
 
 Rule 1  A fence is a Polygon or a MultiPolygon; holes count. A ring ends where it begins, has three different corners or more, crosses
-        neither itself nor the others, and its coordinates are finite numbers. What comes behind the first two (heights) is left out.
-Rule 2  A polygon is kept as the text of a GeoJSON geometry, with every digit of its coordinates.
+        neither itself nor the others, and its coordinates are finite numbers. Coordinates after the first two (heights) are left out.
+Rule 2  A polygon is stored as the text of a GeoJSON geometry, with every digit of its coordinates.
 """
 
 from __future__ import annotations

@@ -47,5 +47,5 @@ class FenceRules(SharedRules):
         return Option("DETECT", tuple(found), stretch(word, changes[-1]))
 
     def detected(self, word: Token) -> Token:
-        """What is told."""
+        """The changes to report."""
         return word

@@ -1,4 +1,4 @@
-"""FENCE, which asks who enters what."""
+"""FENCE, as written: which objects enter or leave which fences."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Fence(OperatorNode):
     """`FENCE (fences [WHERE condition] [RADIUS r | BOX w, h | SHAPE column] [DETECT word, …] [FORGET t])`.
 
-    At most one of `radius`, `box` and `shape` is given. Lengths without unit are metres. `detect` None: DETECT is not said. `places`
-    says where the options and the name of the fences stand, by their word and by "fences".
+    At most one of `radius`, `box` and `shape` is set. Lengths without unit are metres. `detect` None: there is no DETECT. `places`
+    has the places of the options and of the name of the fences, by their word and by "fences".
     """
 
     keyword: ClassVar[str] = "FENCE"

@@ -1,4 +1,4 @@
-"""A FENCE in words, for people who read plans: who is looked at, what is told, where that happens, and what is kept."""
+"""A FENCE in words, for people who read plans: which objects and fences, what is reported, in which zones, and what is stored."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from headwater.query.operators.contract import Entry, Explained, Words
 from headwater.query.operators.fence.operator import FenceOperator
 
 OBJECT_BYTES: Final = 64
-"""What is kept of an object near fences that stand, beside its key: a record of when and where it was."""
+"""The size of an object near fences that stand, beside its key: a record of when and where it was."""
 
 MOVING_BYTES: Final = 104
-"""What is kept of an object or a fence where fences move, beside its key: the same, and by what it is found near a place."""
+"""The size of an object or a fence where fences move, beside its key: the same, and its entry in the index by place."""
 
 STAY_BYTES: Final = 8
-"""What is kept of an object's being in a fence."""
+"""The size of each fence that an object is in."""
 
 _REPORTS: Final = {
     Detect.ENTER: "objects that enter a fence",

@@ -60,8 +60,8 @@ def follow(  # noqa: PLR0913 one keyword for each clause
 
     A source, and the focals, are the name of a stream or query, or the stream or query itself. One of `radius`, `box` (width and
     height) and `shape` (a column of the focals) says what is near; lengths are metres or such as "5 KM". At most one of `always`,
-    `every`, `moved` and `quality` says when an interest moves; `over` goes with `quality`. `deliver` is "ONCE" or "EACH".
-    `interests` True tells interests in place of events.
+    `every`, `moved` and `quality` says when an interest moves; `over` belongs to `quality`. `deliver` is "ONCE" or "EACH".
+    `interests` True emits interests in place of events.
     """
     if sum(value is not None for value in (radius, box, shape)) != 1:
         raise refused(

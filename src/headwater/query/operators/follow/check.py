@@ -26,7 +26,7 @@ SOURCE: Final = "source"
 
 
 class EventSource(NamedTuple):
-    """A source of events: its schema, None where it is broken; where it stands; False: its PLACE was refused already."""
+    """A source of events: its schema, None if it is broken; its place in the text; False: its PLACE was refused already."""
 
     name: str
     schema: StreamSchema | None
@@ -216,7 +216,7 @@ class _Checker:
     def duration(
         self, length: Quantity | None, what: str, *, least: int, example: str, word: str | None = None
     ) -> int | None:
-        """A time of at least so many microseconds; `word` is the option in which it stands."""
+        """A time of at least so many microseconds; `word` is its option."""
         if length is None or (found := duration_us(length, what, self.complaints)) is None:
             return None
         if found < least:
@@ -244,7 +244,7 @@ class _Checker:
         return found
 
     def quality(self) -> tuple[float, float]:
-        """The least precision and recall with which an interest may go on."""
+        """The least precision and recall with which an interest may continue."""
         precision, recall = self.tree.quality or (0.0, 0.0)
         for what, share in (("precision", precision), ("recall", recall)):
             if not 0 <= share <= 1:

@@ -37,9 +37,9 @@ class FollowOperator(Operator):
     """A FOLLOW operator with every choice made.
 
     `focals` is a stream or a query, and `where` a condition on it. There is one of `radius_m`, `box_m` (width and height) and
-    `shape`, a column of the focals with a polygon as WKT text. What belongs to a word that is not `update` is 0. `over_us` is
-    how far back QUALITY looks. `each`: an answer is delivered once for each interest. `best_effort` None: all that happened
-    before is taken. `interests`: interests are told, not events. `events` are the other sources, in the order of FROM.
+    `shape`, a column of the focals with a polygon as WKT text. Values that belong to a word other than `update` are 0. `over_us` is
+    how far back QUALITY looks. `each`: an answer is delivered once for each interest. `best_effort` None: all earlier events
+    are taken. `interests`: it emits interests, not events. `events` are the other sources, in the order of FROM.
     """
 
     kind: ClassVar[str] = "follow"
@@ -82,7 +82,7 @@ class FollowOperator(Operator):
         return AnswerColumns(answers, answers)
 
     def stamps(self, beside: Beside) -> Columns:
-        """To whom, for which interest, and whether from before it; interests themselves are delivered to nobody."""
+        """The focal object, the interest, and whether it is from before it; interests themselves have no such columns."""
         if self.interests:
             return ()
         assert beside is not None and beside.key is not None

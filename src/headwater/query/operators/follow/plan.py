@@ -1,4 +1,4 @@
-"""From a checked FOLLOW to what its kernel is asked; and the kernel that stores events for it."""
+"""From a checked FOLLOW to the query of its kernel; and the kernel that stores events for it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make_kernel(
 def make_store_kernel(
     queries: Sequence[tuple[QueryPlan, Sequence[StreamSchema]]], place: KernelPlace
 ) -> StoreKernel:
-    """The kernel that stores the events of a source for FOLLOW queries, each given with all its sources."""
+    """The kernel that stores the events of a source for FOLLOW queries, each with all its sources."""
     readers = [
         EventReader(
             query.name, events_of(query, events), counts=place.share(query) in (None, (0, place.zones))
@@ -53,7 +53,7 @@ def make_store_kernel(
 
 
 def events_of(query: QueryPlan, sources: Sequence[StreamSchema]) -> Events:
-    """What a FOLLOW looks at, given its sources of events."""
+    """The events of a FOLLOW, from its sources of events."""
     schema = events_schema(sources)
     # A condition by its written form: as values, 1, 1.0 and TRUE would be equal.
     identity = repr(([source.name for source in sources], schema.columns, query.where))
@@ -69,7 +69,7 @@ def make_follow_query(
     share: tuple[int, int] | None,
     downstream: InterestPlan | None,
 ) -> FollowQuery:
-    """What the kernel of FOLLOW is asked; whoever runs it gives it the operators."""
+    """The query of the kernel of FOLLOW; the host that runs it adds the operators."""
     assert focals.key is not None and focals.place is not None
     needs = list(downstream.needs.values()) if downstream else []
     if not query.hidden or not needs:

@@ -1,7 +1,7 @@
-"""What each rule of FOLLOW in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
+"""What each rule of FOLLOW in `grammar.lark` beside it adds to the tree; the methods have the names of the rules.
 
-Behind RADIUS, BOX or SHAPE, options may stand in any order. That only one of these is there, and one way to say when an
-interest is moved, is told here, because the tree has no room for it.
+After RADIUS, BOX or SHAPE, options may be in any order. That only one of these occurs, and one way to say when an
+interest is moved, is checked here, because the tree has no room for a second one.
 """
 
 from __future__ import annotations

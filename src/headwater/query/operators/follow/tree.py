@@ -1,4 +1,4 @@
-"""FOLLOW, which asks what happens near objects that move."""
+"""FOLLOW, as written: which events happen near objects that move."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Number = float | int
 class Follow(OperatorNode):
     """`FOLLOW (focals [WHERE condition] RADIUS r | BOX w, h | SHAPE column [options])`.
 
-    One of `radius`, `box` and `shape` is given. Lengths without unit are metres. `update` None: nothing is said of it;
-    `every`, `moved`, `quality` and `over` go with the word they belong to. `each` None: DELIVER is not said. `places` says where
-    the options and the name of the focals stand, by their word and by "focals".
+    One of `radius`, `box` and `shape` is set. Lengths without unit are metres. `update` None: the text does not say it;
+    `every`, `moved`, `quality` and `over` are the values of their words. `each` None: there is no DELIVER. `places` has the places of
+    the options and of the name of the focals, by their word and by "focals".
     """
 
     keyword: ClassVar[str] = "FOLLOW"

@@ -1,4 +1,4 @@
-"""FOLLOW in words, for people who read plans: who is followed, how far around, when it moves, what is delivered, what it keeps."""
+"""FOLLOW in words, for people who read plans: which objects, how far around them, when an interest moves, what is delivered, what is stored."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
 
 
 def _promised(explained: Explained) -> tuple[tuple[str, ...], bool]:
-    """Which downstream queries depend on where an interest begins; and whether it leaves out what an interest has in common with the one
-    before, for one of them at least. Points and fences need not be given."""
+    """Which downstream queries depend on where an interest begins; and whether events that the previous interest had are left out
+    for one of them at least. Points and fences need not be loaded."""
     from headwater.kernels.follow.kernel import FollowKernel
 
     plan, name = explained.plan.with_placeholders(), explained.query.name
@@ -90,7 +90,7 @@ def _last(name: str) -> str:
 
 
 def event_bytes(source: StreamSchema) -> int:
-    """What an event takes in the store, its texts aside: names are kept once."""
+    """The size of an event in the store, without its texts: names are stored once."""
     return INDEX_BYTES + sum(kind.dtype.itemsize for _, kind in source.columns)
 
 

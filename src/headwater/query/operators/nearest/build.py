@@ -75,8 +75,8 @@ def nearest(  # noqa: PLR0913 one keyword for each clause
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] NEAREST (k TO to [BY by] OVER over …)`.
 
     `to` is a point, `each_of(points)`, `highest(column)` or `lowest(column)`. `by` are columns, or "PLACE"; a single column
-    of that name stands in a tuple. The window is `over` a time or `over_rows`. `using` is "EXACT", "PROBABLE 0.001" or either
-    with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time tells the whole set at every tick. With
+    of that name must be in a tuple. The window is `over` a time or `over_rows`. `using` is "EXACT", "PROBABLE 0.001" or either
+    with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time emits the whole set at every tick. With
     `per` and `over_rows`, `forget` says after how long without an object a value is forgotten.
     """
     if (over is None) == (over_rows is None):

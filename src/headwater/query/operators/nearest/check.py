@@ -1,4 +1,4 @@
-"""Can a NEAREST be answered: its columns, its point or points, its window, how it is kept and what it tells?"""
+"""Can a NEAREST be answered: its columns, its point or points, its window, its algorithm and what it emits?"""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ class _Checker:
         for attribute in attributes:
             name = attribute.alias or attribute.name
             if attribute.name == made.per and name == made.per:
-                continue  # told once
+                continue  # reported once
             by_place = self.tree.attributes is None and not isinstance(self.tree.target, ValueTarget)
             word = "HIGHEST" if made.metric is Metric.HIGHEST else "LOWEST"
             example = f"{attribute.name} AS another_name"
@@ -367,7 +367,7 @@ class _Checker:
 
 
 def _columns(per: str | None, attributes: Sequence[NearAttribute]) -> tuple[tuple[str, str], ...]:
-    """Name in the answer and column of the stream: that of PER, then the attributes; the same is told once."""
+    """Name in the answer and column of the stream: that of PER, then the attributes; an attribute that is PER occurs once."""
     named = [(attribute.alias or attribute.name, attribute.name) for attribute in attributes]
     return tuple(dict.fromkeys([*([(per, per)] if per is not None else []), *named]))
 

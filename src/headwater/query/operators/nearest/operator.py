@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST_NEIGHBOURS: Final = 10_000
-"""Objects that one NEAREST asks for: its k."""
+"""How many objects one NEAREST selects: its k."""
 
 MOST_ATTRIBUTES: Final = 64
 """Attributes of one NEAREST."""
@@ -39,7 +39,7 @@ MOST_WINDOW_ROWS: Final = 1_000_000_000
 """Rows in the window of one NEAREST."""
 
 MOST_TICKS: Final = 1_000_000
-"""Ticks of EMIT EVERY in one window: when the input ends, one object alone is told at all of them."""
+"""Ticks of EMIT EVERY in one window: when the input ends, one object alone is emitted at all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class NearestOperator(Operator):
         yield Demand(where, carried.union(self.attributes, (self.per,) if self.per else ()))
 
     def own_columns(self, source: StreamSchema, points: Beside) -> Columns:
-        """What its kernel answers by itself, before the columns that it carries over from the row."""
+        """The columns that its kernel computes, before those that it copies from the row."""
         every = self.emission is Emission.EVERY
         return (
             *([("point", points.types[points.key])] if points and points.key else []),
@@ -117,14 +117,14 @@ class NearestOperator(Operator):
         return ("key" if "key" in own else None, None if source.key in own else source.key)
 
     def having_selected(self, answers: Columns, selected: SelectList) -> Self:
-        """The columns that the SELECT list names besides stand last among the answers, under their own names."""
+        """The further columns in the SELECT list are last among the answers, under their own names."""
         names = [name for name, _ in answers]
         further = names[names.index(self.columns_carried[-1][0]) + 1 :]
         return replace(self, columns_carried=(*self.columns_carried, *((name, name) for name in further)))
 
     @property
     def declared_set(self) -> str | None:
-        """The points to which neighbours are sought, unless they stand in the text."""
+        """The declared set of points, unless they are in the text."""
         return self.points
 
     def meaning_of_set(self, declared: PointsSchema | FencesSchema) -> str:
@@ -197,7 +197,7 @@ class NearestOperator(Operator):
         return self.window_us
 
     def finds_the_same_later(self, source: StreamSchema) -> bool:
-        """ENTERS of more than one are told once, when first true, and PROBABLE goes by chance."""
+        """ENTERS of more than one are emitted once, when first true, and PROBABLE depends on chance."""
         return self.sigma is None and not (self.emission is Emission.ENTERS and self.k > 1)
 
     def words(self, explained: Explained) -> Words:

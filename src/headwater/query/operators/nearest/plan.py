@@ -1,10 +1,10 @@
 """From a checked NEAREST to the queries of its kernel: which algorithm, which points, and which of them in which zone.
 
-Rule 1  Without USING … ALGORITHM the engine chooses: PA where a loss is allowed, else RAPF; RA where the window is so short
-        that hardly anything could be put off.
-Rule 2  The points of one query live in `parts` zones, each point in one, by its place: by where it lies alone, so that it stays
-        where its state is when other points come and go. Whatever is an object is wanted in all of these zones: how far a query
-        looks is known only where it lives.
+Rule 1  Without USING … ALGORITHM the engine chooses: PA where a loss is allowed, else RAPF; RA if the window is so short
+        that hardly any object could be deferred.
+Rule 2  The points of one query live in `parts` zones, each point in one, by its place alone, so that it stays
+        where its state is when other points are added or removed. All of these zones need every object: the distance up to which a query
+        needs objects is known only where it lives.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POINTS_A_ZONE: Final = 1000
 """Points that one zone answers; more are spread over all zones."""
 
 ASSUMED_ROWS: Final = 100_000
-"""How many objects a window of time holds, where nobody knows it yet."""
+"""An assumed number of objects in a window of time, while it is not known."""
 
 PRUNE: Final = 0.2
 """γ: how much longer than a strict k-skyband the candidates of a query may become."""
@@ -41,7 +41,9 @@ PRUNE: Final = 0.2
 ROWS_TO_PUT_OFF: Final = 8
 """A window of fewer rows than so many for each of the k is too short for RAPF."""
 
-_CELL_BITS: Final = 42  # of the 52 behind the point are left out: cells of a thousandth of the value
+_CELL_BITS: Final = (
+    42  # of the 52 binary digits after the point are left out: cells of a thousandth of the value
+)
 
 
 def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> NearestKernel:
@@ -99,7 +101,7 @@ def expected_bytes(operator: NearestOperator, points: int) -> int:
 
 
 def written_point(operator: NearestOperator) -> Points | None:
-    """The points that stand in the text; None: they come from outside."""
+    """The points in the text; None: they are loaded."""
     if operator.points is not None:
         return None
     return Points(np.array([operator.point or (0.0,)], np.float64))
@@ -160,7 +162,7 @@ def make_query(
     audit: float,
     counts_rows: bool,
 ) -> NearestQuery:
-    """What the kernel is asked."""
+    """The query of the kernel."""
     return NearestQuery(
         name,
         fingerprint,

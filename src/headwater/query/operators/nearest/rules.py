@@ -1,7 +1,7 @@
-"""What each rule of NEAREST in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
+"""What each rule of NEAREST in `grammar.lark` beside it adds to the tree; the methods have the names of the rules.
 
-All that follows the target may stand in any order. What must be there (BY, OVER) and what cannot be there (BY behind HIGHEST)
-is told here, because the tree has no room for it.
+Everything after the target may be in any order. What is required (BY, OVER) and what is not allowed (BY after HIGHEST)
+is checked here, because the tree has no room for it.
 """
 
 from __future__ import annotations

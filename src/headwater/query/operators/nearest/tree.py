@@ -1,4 +1,4 @@
-"""NEAREST, and the points it may be asked about."""
+"""NEAREST, as written, and its points."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Nearest(OperatorNode):
     """`NEAREST (k TO target [BY (attributes) | BY PLACE] [WEIGHTED (…)] OVER window [options])`.
 
     `attributes` None is BY PLACE, or a target that is a value. The window is `over` a time or `over_rows`. `sigma` makes it
-    PROBABLE; `algorithm` is what USING … ALGORITHM asks for. `every` goes with Emission.EVERY, `forget` with `per` and `over_rows`. `places` says where k and the
-    options stand, by their word.
+    PROBABLE; `algorithm` is that of USING … ALGORITHM. `every` belongs to Emission.EVERY, `forget` to `per` with `over_rows`. `places` has the
+    places of k and the options, by their word.
     """
 
     keyword: ClassVar[str] = "NEAREST"

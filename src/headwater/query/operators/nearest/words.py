@@ -1,4 +1,4 @@
-"""A NEAREST in words, for people who read plans: what is asked, by which algorithm and why, and how much that keeps.
+"""A NEAREST in words, for people who read plans: what it selects, by which algorithm and why, and how much it stores.
 
 Figures are for objects in random order, which is all that can be said before the first row has come.
 """
@@ -26,7 +26,7 @@ from headwater.query.operators.nearest.plan import (
 from headwater.query.planning.query_plan import QueryPlan
 
 WINDOWS: Final = (1_000, 10_000, 100_000)
-"""How many objects a window of time may hold: for each of these the candidates are told."""
+"""Possible numbers of objects in a window of time: the plan shows the candidates for each of these."""
 
 NUMBER_BYTES: Final = 8
 """What an object's number takes beside its columns."""
@@ -147,7 +147,7 @@ def state_in_words(operator: NearestOperator, source: StreamSchema) -> list[str]
 
 
 def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
-    """Queries that are equal in this look at the same objects in the same way: they are one loop."""
+    """Queries that are equal in this read the same objects in the same way: they are one loop."""
     operator = query.operator
     assert isinstance(operator, NearestOperator)
     window = operator.window_us, operator.window_rows, operator.per

@@ -165,7 +165,7 @@ class BuiltPattern:
         return self._linked(Contiguity.ANY, step, repeat)
 
     def not_then(self, variable: str) -> BuiltPattern:
-        """`… NOT variable`: the very next row is none."""
+        """`… NOT variable`: the very next row is not one of it."""
         return self._linked(Contiguity.STRICT, Never(variable), _Repeat())
 
     def not_followed_by(self, variable: str) -> BuiltPattern:

@@ -82,7 +82,7 @@ def check_pattern(
 
 
 def unbounded(recognition: PatternOperator) -> bool:
-    """Whether nothing bounds what must be kept for it while rows come without end.
+    """Whether its state has no bound while rows come without end.
 
     A bound on the gaps bounds waiting, not the number of repetitions.
     """
@@ -120,7 +120,7 @@ class _Checker:
                     self._unknown(member, subset.span)
 
     def skip_to(self) -> tuple[str, ...]:
-        """The variables where the search goes on; none where it goes on somewhere else."""
+        """The variables where the search continues; empty if it continues somewhere else."""
         skip = self.tree.skip
         if skip is None or skip.variable is None:
             return ()
@@ -145,7 +145,7 @@ class _Checker:
         return tuple(sorted(set(found)))
 
     def _goes_nowhere(self, to: SkipTo, found: tuple[str, ...]) -> bool:
-        """Whether the search would go on where it began; with MATCH EVERY nothing is searched again."""
+        """Whether the search would continue where it began; with MATCH EVERY nothing is searched again."""
         same_row = to is SkipTo.FIRST and beginnings(self.tree.pattern) <= set(found)
         return same_row and not self.tree.every
 
@@ -182,13 +182,13 @@ class _Checker:
         return tuple(lowered for lowered in found if lowered)
 
     def measures(self) -> tuple[tuple[str, Lowered], ...]:
-        """What is told of a match."""
+        """What is emitted of a match."""
         place = Place(Where.MEASURES, all_rows=_all_rows(self.tree), every=self.tree.every)
         found = [(measure.name, self._lowered(measure.expression, place)) for measure in self.tree.measures]
         return tuple((name, lowered) for name, lowered in found if lowered)
 
     def order(self) -> tuple[str, ...]:
-        """The columns behind the time in ORDER BY."""
+        """The columns after the time in ORDER BY."""
         for columns in (self.tree.partition, self.tree.order):
             self._columns_are_known(columns)
         if not self.tree.order or self.schema is None:
@@ -270,7 +270,7 @@ class _Checker:
         return lowered
 
     def _can_be_decided(self, lowered: Lowered, condition: Expression, place: Place) -> None:
-        """Conditions that look at several rows of a match run inside the scan, which has fewer words."""
+        """Conditions over several rows of a match run inside the scan, which has fewer functions."""
         if self.tree.mode is not None and not looks_at_one_row(lowered):
             self.complaints.refuse(
                 "wrong-mode",

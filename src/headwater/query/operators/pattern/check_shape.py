@@ -1,7 +1,7 @@
-"""What can be said of a pattern by its shape alone: which rows may begin it, how large it is, where its NOTs stand.
+"""What does the shape of a pattern tell: which rows may begin it, how large it is, where its NOTs are?
 
-`NOT b` takes no row. It stands between two elements, or at the end, where only time can decide it; it can neither begin a
-match nor be repeated by itself.
+`NOT b` takes no row. It is between two elements, or at the end, where only time can decide it; it can neither begin a
+match nor be repeated alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headwater.query.operators.pattern.walk import every_pattern, patterns_in
 
 
 def variables_of(pattern: Pattern) -> tuple[str, ...]:
-    """All names, those behind NOT as well, in the order of their first appearance."""
+    """All names, those after NOT as well, in the order of their first appearance."""
     named = (part.name for part in every_pattern(pattern) if isinstance(part, Variable | Never))
     return tuple(dict.fromkeys(named))
 
@@ -92,7 +92,7 @@ def has_no_end(pattern: Pattern) -> bool:
 
 
 def check_shape(pattern: Pattern, complaints: Complaints, span: Span | None) -> None:
-    """Complain of a pattern that is too large, or whose NOTs stand where they cannot."""
+    """Report a pattern that is too large, or with NOTs in wrong places."""
     for part in every_pattern(pattern):
         if isinstance(part, Permutation) and len(part.parts) > MOST_PERMUTED:
             complaints.refuse(

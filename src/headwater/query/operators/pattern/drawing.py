@@ -57,7 +57,7 @@ class Drawing:
 
 
 def draw(operator: PatternOperator, written: MatchRecognize, source: StreamSchema) -> Drawing:
-    """The automaton of a checked pattern; `written` is where its conditions stand as text."""
+    """The automaton of a checked pattern; `written` has its conditions as text."""
     texts = condition_texts(operator, written)
     if operator.mode is not None:
         return _draw_mode(operator, dict(zip((name for name, _ in operator.define), texts, strict=False)))
@@ -70,7 +70,7 @@ def draw(operator: PatternOperator, written: MatchRecognize, source: StreamSchem
 
 
 def as_text(drawing: Drawing) -> list[str]:
-    """One line a state: number, variable, how it is waited for, what follows; what must not come stands below."""
+    """One line a state: number, variable, its link, what follows; its vetoes are below."""
     shown = drawing.states[:MOST_DRAWN]
     number = len(str(len(drawing.states)))
     name = max((len(state.name) for state in shown), default=0)
@@ -135,7 +135,7 @@ def _state(
 
 
 def _followed(auto: Automaton) -> set[int]:
-    """The states that wait behind a row, those included that they become when a claim ends."""
+    """The states that wait after a row, including those that they become when a claim ends."""
     found = set(auto.follow.tolist()) - {ACCEPT}
     waiting = list(found)
     while waiting:

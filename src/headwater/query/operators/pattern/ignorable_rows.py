@@ -1,11 +1,11 @@
-"""Which rows can a pattern not care about? Those that satisfy none of its conditions, if nothing counts rows one by one.
+"""Which rows can a pattern ignore? Those that satisfy none of its conditions, if nothing counts rows one by one.
 
-Rule 1  Where every link and loop may pass rows over, a row that satisfies no condition is passed over by everything that
-        waits, and begins nothing: it need not come.
-Rule 2  Whatever looks at the row before or behind, at the first or last row of a partition, or counts rows (strict links,
+Rule 1  If every link and loop may pass rows over, a row that satisfies no condition is passed over by every
+        partial match, and begins nothing: it need not come.
+Rule 2  A pattern that reads the previous or next row, the first or last row of a partition, or counts rows (strict links,
         PREV and NEXT, `^` and `$`, and without MATCH EVERY empty matches, unmatched rows and LIMIT) needs every row; so does
-        FORGET, because any row breaks the silence.
-Rule 3  A condition that looks at other rows of the match cannot be decided for a row alone: then all rows come.
+        FORGET, because any row ends the silence.
+Rule 3  A condition over other rows of the match cannot be decided for a row alone: then all rows come.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _may_pass(part: tree.Pattern) -> bool:
 
 
 def _of_one_row(lowered: Lowered) -> Expression | None:
-    """A condition as one of single rows; None if it looks at others."""
+    """A condition as one of single rows; None if it reads others."""
     arguments: dict[str, Expression] = {}
     for number, term in enumerate(lowered.terms):
         if not isinstance(term, RowTerm) or not is_under_test(term) or term.shift:

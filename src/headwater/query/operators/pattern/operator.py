@@ -134,17 +134,17 @@ class PatternOperator(Operator):
 
     @property
     def waits_for_later_rows(self) -> bool:
-        """A loop goes on, or the input ends."""
+        """A loop continues, or the input ends."""
         return True
 
     def finds_the_same_later(self, source: StreamSchema) -> bool:
-        """Where matches neither exclude nor number one another, and look at no row around them."""
+        """If matches neither exclude nor number one another, and read no row around them."""
         from headwater.query.operators.pattern.lowering import make_query
 
         return make_query("", "", 0, None, self, source).is_anywhere_the_same
 
     def refuse_endless(self, name: str) -> QueryError | None:
-        """Where nothing bounds what must be kept."""
+        """If its state has no bound."""
         from headwater.query.operators.pattern.check import unbounded
 
         if not unbounded(self):

@@ -7,10 +7,10 @@ from headwater.query.operators.pattern.tree import Pattern, Skip
 
 
 def parse_pattern(text: str) -> Pattern:
-    """What stands in PATTERN, such as `A B+ ~> C`; raises QueryError."""
+    """The contents of PATTERN, such as `A B+ ~> C`; raises QueryError."""
     return parse_alone(text, "pattern")
 
 
 def parse_skip(text: str) -> Skip:
-    """Where the search goes on, such as `AFTER MATCH SKIP TO NEXT ROW`; raises QueryError."""
+    """Where the search continues, such as `AFTER MATCH SKIP TO NEXT ROW`; raises QueryError."""
     return parse_alone(text, "after")

@@ -1,9 +1,9 @@
-"""A condition that looks at other rows of the match, as a program for the kernel's machine; and what it must remember.
+"""A condition over other rows of the match, as a program for the kernel's machine; and what it must remember.
 
 Rule 1  Every value is a whole number or a double, decided here by the types the checker found: DOUBLE is a double, all else
         (numbers, instants, durations in microseconds, truth values, strings as places in a dictionary) is whole.
-Rule 2  What the machine cannot do exactly as columns do (texts put together, sines and logarithms of several rows) is not
-        translated: `untranslatable` says so when a query is checked.
+Rule 2  What the machine cannot do exactly as columns do (concatenation, sines and logarithms of several rows) is not
+        translated: `untranslatable` reports it when a query is checked.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Compiler:
         return self.slots[key]
 
     def first_row(self, variables: tuple[str, ...] | None, offset: int) -> int:
-        """Where the row `offset` behind the first of some variables is remembered."""
+        """Where the row `offset` after the first of some variables is remembered."""
         key = ("first", variables, offset)
         if key not in self.slots:
             slot = self._slot(key, -1)

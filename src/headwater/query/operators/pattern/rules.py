@@ -1,6 +1,6 @@
-"""What each rule of MATCH_RECOGNIZE in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
+"""What each rule of MATCH_RECOGNIZE in `grammar.lark` beside it adds to the tree; the methods have the names of the rules.
 
-Parentheses around a part of a pattern only say how far it goes: they leave no node behind, so `((A))` is the tree of `A`.
+Parentheses around a part of a pattern only group it: they leave no node, so `((A))` is the tree of `A`.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class PatternRules(SharedRules):
         return subsets
 
     def subset(self, name: Token, *members: Token) -> Subset:
-        """`name = (members)`; the last thing given is the closing parenthesis."""
+        """`name = (members)`; the last argument is the closing parenthesis."""
         *listed, end = members
         return Subset(name_of(name), tuple(map(name_of, listed)), span=stretch(name, end))
 
@@ -284,7 +284,7 @@ class PatternRules(SharedRules):
         return Empty(span=stretch(begin, end))
 
     def permutation(self, word: Token, *parts: Any) -> Permutation:
-        """`PERMUTE (a, b)`; the last thing given is the closing parenthesis."""
+        """`PERMUTE (a, b)`; the last argument is the closing parenthesis."""
         return Permutation(parts[:-1], span=stretch(word, parts[-1]))
 
     def exclusion(self, begin: Token, pattern: Pattern, end: Token) -> Exclusion:

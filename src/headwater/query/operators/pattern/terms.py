@@ -1,14 +1,14 @@
-"""At which rows of a match does an expression of DEFINE, UNTIL or MEASURES look?
+"""Which rows of a match does an expression of DEFINE, UNTIL or MEASURES read?
 
-An expression becomes terms, each a value of one row or of many rows of the match, and what is left of it over their names
+An expression becomes terms, each a value of one row or of many rows of the match, and the rest of it over their names
 `#0`, `#1`, …
 
-Rule 1  The largest parts that look at one and the same row become one term: `A.x + A.y` is the value of `x + y` there.
-Rule 2  Where there is no such row, a term is NULL. A part that would not be NULL over NULLs (`COALESCE(A.x, 0)`,
-        `A.x IS NULL`) is therefore never a term as a whole, unless it looks at the row under test, which is always there.
+Rule 1  The largest parts that read one and the same row become one term: `A.x + A.y` is the value of `x + y` there.
+Rule 2  If there is no such row, a term is NULL. A part that would not be NULL over NULLs (`COALESCE(A.x, 0)`,
+        `A.x IS NULL`) is therefore never a term as a whole, unless it reads the row under test, which always exists.
 Rule 3  The row under test is the last row of everything it could belong to: in the condition of B, `x`, `B.x` and `LAST(B.x)`
         are that row. UNTIL tests a row that belongs to nothing: there only `x` is that row.
-Rule 4  Durations are no values of columns, so no term is one: `A.stop - A.start` is two terms.
+Rule 4  Durations are not values of columns, so none is a term: `A.stop - A.start` is two terms.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headwater.query.language.tree import Call, Expression, Literal, Name, Scope
 from headwater.query.language.walk import every_part, parts_of, with_parts
 
 MOST_OFFSET: Final = 10_000
-"""How many rows PREV, NEXT, FIRST and LAST may go back or on: so many are kept for each partition."""
+"""How many rows PREV, NEXT, FIRST and LAST may go back or forward: so many are stored for each partition."""
 
 LOGICAL: Final = ("FIRST", "LAST")
 PHYSICAL: Final = ("PREV", "NEXT")
@@ -85,7 +85,7 @@ Term = RowTerm | AggregateTerm | ClassifierTerm | MatchNumberTerm
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """An expression over `#0`, `#1`, …, and the term and type that each stands for; `kind` is the type of the whole."""
+    """An expression over `#0`, `#1`, …, and the term and type of each; `kind` is the type of the whole."""
 
     expression: Expression
     terms: tuple[Term, ...]
@@ -94,7 +94,7 @@ class Lowered:
 
 
 class Where(enum.Enum):
-    """The clause in which an expression stands."""
+    """The clause that contains an expression."""
 
     DEFINE = "DEFINE"
     UNTIL = "UNTIL"
@@ -103,7 +103,7 @@ class Where(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an expression stands: `variable` is the one that DEFINE is about."""
+    """The context of an expression: `variable` is the one that DEFINE is about."""
 
     where: Where
     variable: str | None = None
@@ -154,7 +154,7 @@ _UNDER_TEST: Final = _Row(None)
 
 
 class _WrongPartError(Exception):
-    """A part that was complained of; what stands around it is still looked at."""
+    """A part with a reported error; the expression around it is still checked."""
 
 
 @dataclass(slots=True)
@@ -172,7 +172,7 @@ class _Lowering:
     names: dict[str, Name] = field(default_factory=dict)
 
     def piece(self, node: Expression) -> _Piece:
-        """What a part of the expression looks at."""
+        """The rows that a part of the expression reads."""
         try:
             if isinstance(node, Name):
                 return _Piece(_plain(node), _Row(self._last(self._named(node.qualifier, node.span))))
@@ -184,7 +184,7 @@ class _Lowering:
         return self._combined(node, [self.piece(part) for part in parts_of(node)])
 
     def closed(self, piece: _Piece) -> Expression:
-        """A piece over terms: what looks at a row becomes one."""
+        """A piece over terms: a part that reads one row becomes one term."""
         return piece.expression if piece.row is None else self._at(piece.expression, piece.row)
 
     def _combined(self, node: Expression, pieces: list[_Piece]) -> _Piece:
@@ -309,7 +309,7 @@ class _Lowering:
     # --- navigation -----------------------------------------------------------------------------------------------
 
     def _navigated(self, call: Call, outer: Scope | None) -> tuple[Expression, _Row]:
-        """What a navigation gives, and at which row; `outer` is the scope said before what it stands in."""
+        """The value of a navigation, and its row; `outer` is the scope of the navigation around it."""
         if outer and call.scope and outer is not call.scope:
             self._refuse("misplaced-scope", f"{outer.value} and {call.scope.value} in one navigation", call)
         scope = outer or call.scope
@@ -324,7 +324,7 @@ class _Lowering:
         return expression, self._counted(row, first=call.function == "FIRST", offset=steps)
 
     def _entered(self, call: Call, argument: Expression, scope: Scope | None) -> tuple[Expression, _Row]:
-        """The argument of the innermost navigation: it looks at one variable only."""
+        """The argument of the innermost navigation: it reads one variable only."""
         final = self._is_final(scope, call)
         if isinstance(argument, Call) and argument.function == "CLASSIFIER":
             return argument, _Row(self._of_classifier(argument), final=final)
@@ -368,7 +368,7 @@ class _Lowering:
     # --- variables ------------------------------------------------------------------------------------------------
 
     def _named(self, qualifier: str | None, span: Span | None) -> Variables:
-        """The variables that a name before a dot stands for."""
+        """The variables that a name before a dot refers to."""
         if qualifier is None:
             return None
         if qualifier in self.subsets:
@@ -396,11 +396,11 @@ class _Lowering:
                 call,
                 "leave it out: conditions use the rows matched so far",
             )
-        # Of a match told in one row, that row is the last.
+        # In a match of one row, that row is the last.
         return scope is Scope.FINAL and self.place.all_rows
 
     def _nothing_special(self, argument: Expression, call: Call) -> None:
-        """Functions over matches do not stand in one another."""
+        """Functions over matches are not nested."""
         for part in every_part(argument):
             if not isinstance(part, Call) or part.function not in _ALL:
                 continue

@@ -1,4 +1,4 @@
-"""The canonical text of MATCH_RECOGNIZE and of what stands in PATTERN, for `printer.show`."""
+"""The canonical text of MATCH_RECOGNIZE and of the contents of PATTERN, for `printer.show`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def skip_text(node: Skip) -> str:
 
 
 def pattern_text(node: Pattern) -> str:
-    """What stands in PATTERN, or a part of it."""
+    """The contents of PATTERN, or a part of them."""
     match node:
         case Variable():
             return _variable(node.name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwater.query.operators.pattern.operator import PatternOperator
 
 
-# --- what stands in PATTERN ( … ) -----------------------------------------------------------------------------------
+# --- the contents of PATTERN ( … ) ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Never(Level):
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Level):
-    """Parts one after the other; `links[i]` stands between part i and part i + 1."""
+    """Parts one after the other; `links[i]` is between part i and part i + 1."""
 
     parts: tuple[Pattern, ...]
     links: tuple[Contiguity, ...]
@@ -108,7 +108,7 @@ class Empty(Level):
 class Loop(Level):
     """`a* a+ a? a{n} a{n,} a{n,m} a{,m}`; `most` None is without end.
 
-    `contiguity` is between repetitions (`a~+` relaxed, `a~~+` any); `reluctant` is a `?` behind it, `blocking` a `!` (the
+    `contiguity` is between repetitions (`a~+` relaxed, `a~~+` any); `reluctant` is a `?` after it, `blocking` a `!` (the
     greedy loop of MATCH EVERY); `until` ends it.
     """
 

@@ -37,7 +37,7 @@ from headwater.query.operators.pattern.text import skip_text
 from headwater.query.operators.pattern.tree import MatchRecognize, Skip
 
 MOST_SHOWN: Final = 5
-"""Attempts told one by one; the others are counted."""
+"""Attempts described one by one; the others are counted."""
 
 MOST_LISTED: Final = 10
 """Partitions listed; the others are counted."""
@@ -46,10 +46,10 @@ MOST_ROWS_SHOWN: Final = 12
 """Rows shown of one attempt; those in the middle are counted."""
 
 MOST_SURVEYED: Final = 1_000
-"""Partitions looked at to find the one with the furthest partial match."""
+"""Partitions traced to find the one with the furthest partial match."""
 
 MOST_COUNTED: Final = 1_000
-"""Rows looked at to say how often a condition holds."""
+"""Rows sampled to say how often a condition holds."""
 
 
 class Why:
@@ -67,7 +67,7 @@ class Why:
         self.condition_values = ConditionValues(self.data, operator, written, schema)
 
     def partitions(self, requested: Mapping[str, str]) -> list[int]:
-        """The partitions that have these values, given as texts."""
+        """The partitions with these values, which are texts."""
         meant = {column: _as_known(text, self.schema.types[column]) for column, text in requested.items()}
         known = {column: self.values(column) for column in requested}
         found = range(self.data.keys.count)
@@ -425,7 +425,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The attempts of one partition and what the query told of it; `inside` rows were skipped, `whole`: nothing is left out."""
+    """The attempts of one partition and the matches of the query; `inside` rows were skipped, `whole`: nothing is left out."""
 
     partition: int
     attempts: list[Attempt]
@@ -463,7 +463,7 @@ def _skipped(emitted_matches: Sequence[EmittedMatch]) -> set[int]:
 
 
 def _moment(instant: Instant) -> str:
-    """A deadline may lie behind the last year there is a way to write."""
+    """A deadline may be after the last year that can be written."""
     try:
         return format_instant(instant)
     except OverflowError:
@@ -479,7 +479,7 @@ def _text(value: Any, kind: ColumnType) -> str:
 
 
 def _as_known(text: str, kind: ColumnType) -> str:
-    """A value given as text, written as `_text` writes it; what is no such value stays as it is."""
+    """A value from a text, written as `_text` writes it; a text that is not such a value stays unchanged."""
     if text == "NULL" or kind is ColumnType.STRING:
         return text
     try:

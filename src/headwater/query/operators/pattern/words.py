@@ -1,4 +1,4 @@
-"""A MATCH_RECOGNIZE in words, for people who read plans: what is matched, where it is decided, what bounds it, what is kept."""
+"""A MATCH_RECOGNIZE in words, for people who read plans: what is matched, where it is decided, what bounds it, what is stored."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _GATHERED: Final = "by its name: other operators read its answers, so all its pa
 
 
 def words(operator: PatternOperator, explained: Explained) -> Words:
-    """One query. Conditions are told as they were written: a plan has them taken apart."""
+    """One query. Conditions are shown as they were written: those of a plan are split."""
     plan, query = explained.plan, explained.query
     written = written_patterns(plan.text)[query.name]
     columns = plan.columns_read(query.reads) if explained.reads_stream else explained.source.types
@@ -152,7 +152,7 @@ def decisions_in_words(operator: PatternOperator) -> list[str]:
 
 
 def family_in_words(operator: PatternOperator) -> list[str]:
-    """Which matches there are, and where the search goes on after one."""
+    """Which matches there are, and where the search continues after one."""
     if operator.mode is not None:
         lines = f"MODE {operator.mode.value}: {_MODES[operator.mode]}, as a sensor node does it"
         chosen = f", one of those that a row completes is chosen (seed {operator.seed})"
@@ -166,7 +166,7 @@ def family_in_words(operator: PatternOperator) -> list[str]:
 
 
 def answers_in_words(operator: PatternOperator) -> str:
-    """What is told of a match."""
+    """What is emitted of a match."""
     timeouts = "; also partial matches that ran out of time, marked by timed_out" * operator.timeouts
     return _ANSWERS[operator.rows] + timeouts
 

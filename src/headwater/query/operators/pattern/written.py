@@ -1,4 +1,4 @@
-"""A pattern as somebody wrote it: a plan has its conditions taken apart."""
+"""A pattern as it was written: the conditions of a plan are split."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def predict(  # noqa: PLR0913 one keyword for each clause
 
     A source is the name of a stream or query, or the stream or query itself. `pairs` are aliases: then `within` says how far
     apart in time two values may be. `certainty` is "MAY" or "MUST"; `probability` says how likely an answer must be instead.
-    `tentative` True tells answers as soon as they are predicted, False says VALIDATED. `give_up` is "LEAST", "NEWEST", "OLDEST"
+    `tentative` True emits answers as soon as they are predicted, False is VALIDATED. `give_up` is "LEAST", "NEWEST", "OLDEST"
     or "RANDOM", which takes a `seed`.
     """
     operator = Predict(

@@ -1,4 +1,4 @@
-"""Can a PREDICT be answered: its streams, its aliases, its condition, how sure an answer must be, when it is told?"""
+"""Can a PREDICT be answered: its streams, its aliases, its condition, how sure an answer must be, when it is emitted?"""
 
 from __future__ import annotations
 

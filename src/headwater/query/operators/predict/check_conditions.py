@@ -1,7 +1,7 @@
-"""What does the condition of a PREDICT ask of lines?
+"""What does the condition of a PREDICT require of lines?
 
 Conditions joined by AND, each of them a dimension, the size of a difference of two updates, or their distance, compared with a
-number. Everything else is refused: nobody could say when it is true between two updates.
+number. Everything else is refused: whether it is true between two updates could not be determined.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Lowering:
         return tuple(made), dimensions
 
     def _dimensions(self) -> tuple[tuple[str, ...], ...]:
-        """Of every source the dimensions that are named; all of them where a distance is asked for."""
+        """Of every source the dimensions that are named; all of them for a distance."""
         named: list[dict[str, None]] = [{} for _ in self.schemas]
         for subject, _, _ in self.found:
             for of in subject.of:
@@ -122,7 +122,7 @@ class Lowering:
     def _comparison(
         self, subject: Expression, operator: str, bound: Expression, whole: Expression, *, again: bool = False
     ) -> None:
-        """`subject operator bound`; `again`: the subject was looked at before, and complained of."""
+        """`subject operator bound`; `again`: the subject was checked before, and an error reported."""
         if not is_constant(bound):
             self._refuse_two_sides(subject, bound, whole)
             return

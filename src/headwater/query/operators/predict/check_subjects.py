@@ -48,7 +48,7 @@ class Subjects:
         self.aliases = [alias.name for alias in self.tree.aliases]
 
     def subject(self, expression: Expression, whole: Expression) -> Subject | None:
-        """What one side of a comparison asks about; None and a complaint. `whole` is the comparison."""
+        """The subject of one side of a comparison; None and a complaint. `whole` is the comparison."""
         if isinstance(expression, Name):
             of = self._dimension(expression)
             return None if of is None else Subject((of,))
@@ -72,7 +72,7 @@ class Subjects:
         return None
 
     def refuse_shape(self, why: str, part: Expression, *advice: str) -> None:
-        """Nobody could say when this is true."""
+        """Report a condition that cannot be decided between updates."""
         self.complaints.refuse("not-predictable", why, part.span or self.tree.span, *(advice or (_SHAPES,)))
 
     def _size(self, call: Call) -> Subject | None:
@@ -196,7 +196,7 @@ class Subjects:
 
 
 def is_constant(expression: Expression) -> bool:
-    """Whether no column stands in it."""
+    """Whether it contains no column."""
     return not any(isinstance(part, Name) for part in every_part(expression))
 
 

@@ -152,17 +152,17 @@ class PredictOperator(Operator):
         return None
 
     def having_selected(self, answers: Columns, selected: SelectList) -> Self:
-        """Polygons and probabilities are worked out only where somebody looks at them."""
+        """Polygons and probabilities are computed only if they have a reader."""
         named = {column.name for _, expression, _ in selected for column in columns_of(expression)}
         return replace(self, polygon=_POLYGON in answers, reads=frozenset(named))
 
     @property
     def is_by_sensor(self) -> bool:
-        """Whether it says something of each sensor by itself."""
+        """Whether it answers for each sensor separately."""
         return not self.pairs and self.buffer is None
 
     def spread_by(self, source: StreamSchema) -> tuple[str, ...]:
-        """By sensor, unless sensors are looked at together."""
+        """By sensor, unless sensors are compared."""
         return (source.key,) if source.key and self.is_by_sensor else ()
 
     @property

@@ -44,7 +44,7 @@ def make_predict_query(
     where: int | None,
     share: tuple[int, int] | None = None,
 ) -> PredictQuery:
-    """What the kernel of PREDICT is asked; `share` is the zone and how many there are, where each answers some of the pairs."""
+    """The query of the kernel of PREDICT; `share` is the zone and the number of zones, if each answers some of the pairs."""
     return PredictQuery(
         name,
         fingerprint,

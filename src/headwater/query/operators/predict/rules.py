@@ -1,6 +1,6 @@
-"""What each rule of PREDICT in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
+"""What each rule of PREDICT in `grammar.lark` beside it adds to the tree; the methods have the names of the rules.
 
-Options may stand in any order. What says the same thing twice (MAY and MUST) is told here, because the tree has no room for it.
+Options may be in any order. Two options that contradict one another (MAY and MUST) are reported here, because the tree has no room for both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PREDICT, as written: it asks about the lines that updates are."""
+"""PREDICT, as written: conditions on the lines of updates."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Alias:
 class Predict(OperatorNode):
     """`PREDICT ([PAIRS aliases WHERE] condition [WITHIN t] [options])`.
 
-    Without `aliases` it is a condition on single updates. `certainty` None: neither MAY, MUST nor PROBABILITY is said, and
-    `p` goes with PROBABILITY. `tentative` None: neither TENTATIVE nor VALIDATED is said. `seed` goes with GIVE UP RANDOM.
-    `places` says where the options stand, by their word.
+    Without `aliases` it is a condition on single updates. `certainty` None: there is neither MAY, MUST nor PROBABILITY;
+    `p` belongs to PROBABILITY. `tentative` None: there is neither TENTATIVE nor VALIDATED. `seed` belongs to GIVE UP RANDOM.
+    `places` has the places of the options, by their word.
     """
 
     keyword: ClassVar[str] = "PREDICT"

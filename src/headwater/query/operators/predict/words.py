@@ -1,4 +1,4 @@
-"""PREDICT in words, for people who read plans: what is asked, when it is told, what it keeps."""
+"""PREDICT in words, for people who read plans: its conditions, when answers are emitted, what is stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE_BYTES: Final = 80
 """What a stored update takes beside its dimensions: life, tolerance, neighbours, its place in the index."""
 
 ANSWER_BYTES: Final = 80
-"""What an answer takes until it is told."""
+"""The size of an answer until it is emitted."""
 
 _SIGNS: Final = {
     Comparator.LESS_EQUAL: "<=",

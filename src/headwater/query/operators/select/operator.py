@@ -36,7 +36,7 @@ class SelectOperator(Operator):
 
     @property
     def separates_by(self) -> tuple[str, ...] | None:
-        """Each row by itself."""
+        """Each row alone."""
         return None
 
     @property
@@ -45,7 +45,7 @@ class SelectOperator(Operator):
         return True
 
     def finds_the_same_later(self, source: StreamSchema) -> bool:
-        """Each row by itself."""
+        """Each row alone."""
         return True
 
     def words(self, explained: Explained) -> Words:

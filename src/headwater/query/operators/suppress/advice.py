@@ -30,7 +30,7 @@ class SuppressAdvice(SyntaxAdvice):
     }
 
     def error(self, error: UnexpectedToken) -> QueryError | None:
-        """Options begin where a dimension should stand: they are names, too, so they were read as one."""
+        """Options begin in the place of a dimension: they are names, too, so they were read as one."""
         stack = error.interactive_parser.parser_state.value_stack
         read = stack if error.token.type != "RPAR" else [*stack, error.token]
         *before, last = ("", *(part.type if isinstance(part, Token) else "" for part in read))

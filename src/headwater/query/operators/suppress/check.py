@@ -137,7 +137,7 @@ class _Checker:
         return found
 
     def check_parameters(self) -> None:
-        """The numbers behind a predictor."""
+        """The numbers after a predictor."""
         tree, span = self.tree, self.tree.place_of("USING")
         if tree.predictor is None:
             return

@@ -32,7 +32,7 @@ def make_kernel(queries: Sequence[QueryPlan], place: KernelPlace) -> SuppressKer
 def make_suppress_query(
     operator: SuppressOperator, *, name: str, fingerprint: str, shape: int, where: int | None
 ) -> SuppressQuery:
-    """What the kernel of SUPPRESS is asked."""
+    """The query of the kernel of SUPPRESS."""
     return SuppressQuery(
         name,
         fingerprint,

@@ -1,6 +1,6 @@
-"""What each rule of SUPPRESS in `grammar.lark` beside it adds to the tree; the methods carry the names of the rules.
+"""What each rule of SUPPRESS in `grammar.lark` beside it adds to the tree; the methods have the names of the rules.
 
-Options may stand in any order. What must be there (TOLERANCE, HEARTBEAT) is told here, because the tree has no room for it.
+Options may be in any order. Required ones (TOLERANCE, HEARTBEAT) are checked here, because the tree has no room for their absence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headwater.query.operators.suppress.tree import Dimension, Suppress
 
 
 class _Used(NamedTuple):
-    """A predictor and the numbers behind it."""
+    """A predictor and the numbers after it."""
 
     predictor: Predictor
     parameters: tuple[Number, ...]

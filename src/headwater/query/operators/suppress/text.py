@@ -34,6 +34,6 @@ def suppress_text(node: Suppress) -> str:
 
 
 def predictor_text(node: Suppress) -> str:
-    """A predictor and its numbers, as behind USING."""
+    """A predictor and its numbers, as after USING."""
     assert node.predictor is not None
     return " ".join([PREDICTORS[node.predictor], ", ".join(map(repr, node.parameters))]).rstrip()

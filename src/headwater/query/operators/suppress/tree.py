@@ -33,8 +33,8 @@ class Dimension:
 class Suppress(OperatorNode):
     """`SUPPRESS (dimensions TOLERANCE tolerance HEARTBEAT t [USING predictor] [FORGET t])`.
 
-    A `tolerance` without unit is in that of the dimensions. `predictor` None: nothing is said. `parameters` are the numbers
-    behind it: n, α and β, or q and r. `places` says where the options stand, by their word.
+    A `tolerance` without unit is in that of the dimensions. `predictor` None: there is no USING. `parameters` are the numbers
+    after it: n, α and β, or q and r. `places` has the places of the options, by their word.
     """
 
     keyword: ClassVar[str] = "SUPPRESS"
