@@ -16,7 +16,7 @@ from headwater.query.checking.complaints import Complaints
 from headwater.query.checking.lookback import downstream_windows_us
 from headwater.query.checking.streams import duration_us
 from headwater.query.language.build_pieces import Duration, duration
-from headwater.query.language.words import history_in_words, without_a_hair
+from headwater.query.language.words import history_in_words, without_microseconds
 
 MOST_HISTORY_US: Final = UNITS["DAYS"]
 
@@ -40,7 +40,7 @@ def check_history(catalogue: Catalogue, most_us: int, complaints: Complaints) ->
         if not query.operator.stored_sources:
             continue
         windows_us = downstream_windows_us(catalogue, name)
-        needed_us = without_a_hair(query.operator.history_us(windows_us))
+        needed_us = without_microseconds(query.operator.history_us(windows_us))
         if needed_us > most_us:
             _refuse(query, needed_us, windows_us, most_us, complaints)
 

@@ -49,12 +49,12 @@ def duration_in_words(duration_us: int) -> str:
 
 
 def history_in_words(duration_us: int) -> str:
-    """How long something is stored, rounded to whole units."""
-    return duration_in_words(without_a_hair(duration_us))
+    """How long something is stored, without single microseconds."""
+    return duration_in_words(without_microseconds(duration_us))
 
 
-def without_a_hair(duration_us: int) -> int:
-    """A duration without the microsecond by which the window of a FENCE is longer than its FORGET, which would only confuse."""
+def without_microseconds(duration_us: int) -> int:
+    """A duration without the microsecond by which the window of a FENCE is longer than its FORGET: readers need not know it."""
     return duration_us - duration_us % 1_000 or duration_us
 
 
