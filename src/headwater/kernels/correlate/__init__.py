@@ -2,20 +2,6 @@
 
 `subscription` is a standing query, `kernel` is the step; `match` finds the clauses of a reading, `engine` and `search` the complex
 events, `routing` the zones that need a row. `members` finds the readings of operators for the nodes of a network.
+
+Nothing is exported here: the language needs the words of every kernel, and a kernel only when it runs.
 """
-
-from headwater.kernels.clauses import Clause, Interval
-from headwater.kernels.correlate.kernel import CorrelateKernel, CorrelateState
-from headwater.kernels.correlate.members import MemberMatcher, Membership
-from headwater.kernels.correlate.subscription import Emit, Subscription
-
-__all__ = [
-    "Clause",
-    "CorrelateKernel",
-    "CorrelateState",
-    "Emit",
-    "Interval",
-    "MemberMatcher",
-    "Membership",
-    "Subscription",
-]

@@ -85,6 +85,14 @@ def test_check_loads_what_it_reads_texts_with(queries: Path) -> None:
     assert loaded == ["lark", "numba", "numpy"]
 
 
+def test_check_reads_the_words_of_kernels_and_loads_no_kernel(queries: Path) -> None:
+    program = f"""{COMMAND}
+print([name for name in sys.modules if name.startswith("headwater.kernels.") and name.endswith((".kernel", ".engine"))])
+print([name for name in sys.modules if name.startswith(("headwater.query.explaining", "headwater.hosts.spark"))])
+"""
+    assert loaded_by(program, ["check", queries])[1].splitlines()[1:] == ["[]", "[]"]
+
+
 def test_a_query_is_checked_in_python_without_tables() -> None:
     text = f"{STREAM} CREATE QUERY warm AS {QUERIES['warm']};"
     assert loaded_by(f"import headwater as hw\nhw.check({text!r})")[0] == ["lark", "numba", "numpy"]
