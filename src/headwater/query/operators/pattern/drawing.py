@@ -161,7 +161,7 @@ def _veto(kind: int, what: str) -> str:
         return f"no {what} among the skipped rows"
     if kind == NEXT:
         return f"no {what} as the very next row"
-    return f"no {what} up to and including it" if kind == ANY_ROW else f"it is not {what}"
+    return f"no {what} up to and including it" if kind == ANY_ROW else f"it is not a {what}"
 
 
 def _draw_mode(operator: PatternOperator, texts: dict[str, str]) -> Drawing:

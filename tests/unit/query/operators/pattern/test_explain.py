@@ -97,7 +97,7 @@ class TestQueries:
             "1  A          first row           -> 2 C",
             "2  C          next such row       -> 3 C, 4 D",
             "                no B among the skipped rows",
-            "                it is no row with humidity > 90 (UNTIL)",
+            "                it is not a row with humidity > 90 (UNTIL)",
             "3  C          any later such row  -> 3 C, 4 D",
             "                no row with humidity > 90 (UNTIL) up to and including it",
             "4  D          next such row       -> 6 (absence)",
