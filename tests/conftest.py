@@ -20,10 +20,10 @@ settings.register_profile("suite", deadline=None, derandomize=True, database=Non
 
 def pytest_configure() -> None:
     """The same examples in every run, however busy the machine; and never machine code of files that have changed since."""
-    from headwater.hosts.cache import keep_compiled_code
+    from headwater.hosts.stored_code import use_compiled_code
 
     settings.load_profile("suite")
-    keep_compiled_code()
+    use_compiled_code()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,6 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -19,47 +18,6 @@ from pathlib import Path
 def cache_folder() -> Path:
     """The folder, made if it is not there."""
     return next((folder for folder in _candidates() if _is_ours(folder)), None) or _last_resort()
-
-
-def keep_compiled_code() -> None:
-    """Tell numba where to keep machine code, if it cannot be beside our own files. To be called before kernels are imported."""
-    package = Path(__file__).parents[1]
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return
-    if os.access(package, os.W_OK):
-        drop_stale_code(package)
-    else:
-        os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
-
-
-def drop_stale_code(package: Path) -> None:
-    """Delete machine code that is older than some file it may have been made from.
-
-    Numba itself looks only at the file a function stands in, but what it keeps has the functions of other files built in: those of its
-    family (a folder two below the package, and all below that), and compiled ones that all families share.
-    """
-    shared = max(map(_written, _shared_files(package)), default=0.0)
-    for folder in package.glob("**/__pycache__"):
-        family = package.joinpath(*folder.parent.relative_to(package).parts[:2])
-        newest = None
-        for index in folder.glob("*.nbi"):
-            newest = newest or max([shared, *map(_written, family.glob("**/*.py"))])
-            with suppress(OSError):  # another process may be doing the same
-                if _written(index) < newest:
-                    index.unlink()
-
-
-def _shared_files(package: Path) -> Iterator[Path]:
-    """Files with compiled functions for whoever wants them."""
-    for room in ("model", "kernels"):
-        for file in (package / room).glob("*.py"):
-            text = file.read_text(encoding="utf-8")
-            if "from numba" in text or "import numba" in text:
-                yield file
-
-
-def _written(file: Path) -> float:
-    return file.stat().st_mtime
 
 
 def _candidates() -> Iterator[Path]:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model import END, Ids, KeyedStore, Records, empty_store, no_records
 from headwater.model.keyed_store import first_places
 from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
@@ -38,7 +38,7 @@ _ID: Final = "id"
 _AXIS_BITS: Final = 29
 _FARTHEST: Final = (1 << _AXIS_BITS) - 1
 _LEVEL_SHIFT: Final = 2 * _AXIS_BITS
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 
 class Boxes(NamedTuple):
@@ -141,7 +141,7 @@ def _names(ids: Ids) -> Bits:
 #  and a step above it. One more unit on each side absorbs rounding where boxes are computed twice.
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _numbers(boxes: Whole) -> Bits:
     """The level of each box and the number of its middle on the curve: what entries are sorted by."""
     numbers = np.empty(len(boxes), np.uint64)
@@ -157,7 +157,7 @@ def _numbers(boxes: Whole) -> Bits:
     return numbers
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _squares(levels: Whole, boxes: Whole) -> tuple[Bits, Bits, Whole]:
     """Stretches of the curve, from one number to another, and the box that must contain the centres of each: int64[n, 4]."""
     room = 4 * len(levels) * len(boxes)
@@ -189,7 +189,7 @@ def _squares(levels: Whole, boxes: Whole) -> tuple[Bits, Bits, Whole]:
     return first[:many], last[:many], within[:many]
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _scan(ids: Ids, places: Whole, last: Bits, within: Whole) -> Whole:
     """The entries of a run that are in a stretch that begins at a place and whose centre is in the box of the stretch; each once."""
     found, many = np.empty(64, np.int64), 0
@@ -211,7 +211,7 @@ def _scan(ids: Ids, places: Whole, last: Bits, within: Whole) -> Whole:
     return np.unique(found[:many])
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _digits(number: int) -> int:
     """How many binary digits a number has."""
     digits = 0
@@ -220,13 +220,13 @@ def _digits(number: int) -> int:
     return digits
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _number(x: int, y: int) -> int:
     """The number of a place on the curve: the digits of x and y alternate."""
     return _spread(x) | (_spread(y) << 1)
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _spread(bits: int) -> int:
     """A zero after every digit."""
     bits = (bits | (bits << 16)) & 0x0000FFFF0000FFFF
@@ -236,7 +236,7 @@ def _spread(bits: int) -> int:
     return (bits | (bits << 1)) & 0x5555555555555555
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _every_other(bits: int) -> int:
     """The digits that `_spread` has spread; a level's are left out."""
     bits &= 0x0155555555555555

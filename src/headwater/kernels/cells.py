@@ -13,13 +13,14 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 
 FEW: Final = 100
@@ -63,21 +64,21 @@ def _without_few(places: Real, *, first: bool) -> Real:
     return found
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def cell_at(cells: Cells, x: float, y: float) -> int:
     """The cell of a place."""
     across = column_of(x, cells.corner[0], cells.size[0], cells.shape[0])
     return column_of(y, cells.corner[1], cells.size[1], cells.shape[1]) * cells.shape[0] + across
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def column_of(value: float, corner: float, size: float, many: int) -> int:
     """The column or row of cells that contains a coordinate; the outermost one if it lies outside."""
     at = (value - corner) / size
     return int(min(at, many - 1.0)) if at > 0.0 else 0
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def cells_of(boxes: Real, box: int, corner: Real, size: Real, shape: Whole) -> tuple[int, int, int, int]:
     """The cells that a box meets: from column to column, from row to row."""
     return (
@@ -88,7 +89,7 @@ def cells_of(boxes: Real, box: int, corner: Real, size: Real, shape: Whole) -> t
     )
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _counted(boxes: Real, corner: Real, size: Real, shape: Whole) -> Whole:
     """Where the list of each cell begins, and the total length of all lists."""
     first = np.zeros(shape[0] * shape[1] + 1, np.int64)
@@ -102,7 +103,7 @@ def _counted(boxes: Real, corner: Real, size: Real, shape: Whole) -> Whole:
     return first
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _sorted_in(boxes: Real, corner: Real, size: Real, shape: Whole, first: Whole) -> NDArray[np.int32]:
     """Boxes by cell, in order within each."""
     place = first[:-1].copy()

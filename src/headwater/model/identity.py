@@ -12,9 +12,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model.rows import Column, ColumnType
 from headwater.model.splitmix import GOLDEN, SECOND_FACTOR, splitmix64
 
@@ -90,7 +90,7 @@ def _bits(column: Column) -> Lanes:
     return bits if column.valid is None else np.where(column.valid, bits, _NULL)
 
 
-@njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _mix_in(lanes: Lanes, bits: NDArray[np.uint64]) -> None:
     """`lanes` become `splitmix64(lanes ^ bits) + seeds` in one pass: for few answers the number of calls is the cost."""
     for n in range(len(bits)):

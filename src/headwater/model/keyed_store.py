@@ -24,9 +24,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model.codec import Tree
 from headwater.model.keyed_records import (
     Ids,
@@ -320,7 +320,7 @@ def _sorted(times: Whole) -> tuple[Places, Whole]:
     return order, times[order]
 
 
-@njit(cache=True, nogil=True)
+@loop(nogil=True)
 def search(ids: Any, searched: Any) -> Any:
     """int64[len(wanted)]: where each key stands in `ids`, which are in order; -1: nowhere."""
     found = first_places(ids, searched[:, 0])
@@ -343,7 +343,7 @@ def search(ids: Any, searched: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True)
+@loop(nogil=True)
 def first_places(ids: Any, searched: Any) -> Any:
     """int64[len(wanted)]: the first place in `ids`, which are in order, whose first half is not below each of `searched`.
 

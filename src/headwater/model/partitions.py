@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model.rows import Column, ColumnType, Rows, join_columns
 
 Numbers = NDArray[np.int64]
@@ -55,7 +55,7 @@ def _codes(column: Column) -> tuple[Numbers, int]:
     return values, many + 1
 
 
-@njit(cache=True)
+@loop
 def by_partition(partition: Numbers, count: int) -> Numbers:
     """The order by partition that preserves the order of rows within a partition."""
     begin = np.zeros(count + 1, np.int64)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model.rows import Mask
 
 EARTH_RADIUS_M = 6_371_008.8
@@ -26,7 +26,7 @@ Bounds = tuple[float, float, float, float]  # west, south, east, north
 EVERYWHERE: Bounds = (-math.inf, -math.inf, math.inf, math.inf)
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def distance_m(x1: float, y1: float, x2: float, y2: float, geographic: bool) -> float:
     """Metres between two places."""
     if not geographic:
@@ -39,7 +39,7 @@ def distance_m(x1: float, y1: float, x2: float, y2: float, geographic: bool) -> 
     return 2.0 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(h)))
 
 
-@numba.njit(cache=True)
+@loop
 def distances_m(x: Coordinates, y: Coordinates, to_x: float, to_y: float, geographic: bool) -> Coordinates:
     """Metres from every place of a column to one place."""
     metres = np.empty(len(x))

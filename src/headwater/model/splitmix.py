@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba.extending import register_jitable
+
+from headwater.compiled import also_in_loops
 
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: the increment of a counter, and a factor for the first of several parts of a key …"""
@@ -27,7 +28,7 @@ MULTIPLIER: Final = np.uint64(0xBF58476D1CE4E5B9)
 """The first of the two multipliers of splitmix64."""
 
 
-@register_jitable
+@also_in_loops
 def splitmix64(bits: Any) -> Any:
     """uint64, or uint64[n]; a bijection."""
     bits = (bits ^ (bits >> np.uint64(30))) * MULTIPLIER
@@ -35,13 +36,13 @@ def splitmix64(bits: Any) -> Any:
     return bits ^ (bits >> np.uint64(31))
 
 
-@register_jitable
+@also_in_loops
 def next_of_splitmix64(number: Any) -> Any:
     """uint64: one step of the generator, with a whole number, or its bits, as its state."""
     return splitmix64(np.uint64(number) + GOLDEN)
 
 
-@register_jitable
+@also_in_loops
 def half_mixed(bits: Any) -> Any:
     """uint64: about half the work of splitmix64, enough to spread keys over a hash table in memory."""
     bits = (bits ^ (bits >> np.uint64(29))) * MULTIPLIER

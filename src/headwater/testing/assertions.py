@@ -57,9 +57,9 @@ def assert_answers(
 
 def prepare() -> None:
     """Before kernels are imported: their compiled code is found where other runs keep it."""
-    from headwater.hosts.cache import keep_compiled_code
+    from headwater.hosts.stored_code import use_compiled_code
 
-    keep_compiled_code()
+    use_compiled_code()
 
 
 def _assert_passes(file: CaseFile, only: str = "") -> None:

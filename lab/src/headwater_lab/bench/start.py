@@ -167,7 +167,7 @@ def _measure(case: Case, folder: Path, tries: int, report: Report, say: Say) -> 
 
 def start(case: Case, cache: Path) -> Start:
     """Run a case once, with what lies in a cache folder."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": str(cache / "numba")}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     clock = _Clock()
     with subprocess.Popen(
         case.command,

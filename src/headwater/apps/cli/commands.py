@@ -18,8 +18,8 @@ from typing import Any, Final
 from headwater import __version__
 from headwater.apps.cli.command_line import CommandParser, unknown_command
 from headwater.apps.cli.lab_commands import LAB_COMMANDS, is_missing, load_lab_command, missing_lab
-from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.process_memory import retain_freed_memory
+from headwater.hosts.stored_code import use_compiled_code
 
 COMMANDS: Final = {
     "run": "answer the queries of a file over files or folders of readings",
@@ -41,7 +41,7 @@ DONE, REFUSED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 def run_command(argv: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit code."""
-    keep_compiled_code()
+    use_compiled_code()
     retain_freed_memory()
     words = list(sys.argv[1:] if argv is None else argv)
     named = next((word for word in words if not word.startswith("-")), "")

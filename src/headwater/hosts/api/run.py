@@ -18,8 +18,8 @@ from headwater.hosts.api.input_checks import (
 )
 from headwater.hosts.api.input_kinds import Source, check_mapping
 from headwater.hosts.api.queries import Queries, query_source
-from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.declared_sets import check_audit, sets_from_inputs
+from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.stream_reading import refuse_unusable_sets
 from headwater.query.checking.history_limit import most_history_us
 from headwater.query.language.build_pieces import Duration
@@ -59,7 +59,7 @@ def run(
     in behind the last row of a bounded input `audited_at_end:QUERY` and `missed_at_end:QUERY`. `most_history` is for how long a FOLLOW
     may keep events, as '7 DAYS' or a timedelta (default: a day).
     """
-    keep_compiled_code()
+    use_compiled_code()
     source = query_source(queries)
     longest = most_history_us(most_history)
     plan = source.plan(zones=1, most_history_us=longest)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from headwater.hosts.files.byte_ranges import ByteRange
 from headwater.hosts.files.file_rows import FileRequest, FileRows, Judge, judge_readings, shown_path
 from headwater.hosts.files.typed_columns import Faults
+from headwater.hosts.stored_code import use_compiled_code
 from headwater.model import DataError, Rows, StreamSchema
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def read_table_rows(
 
 def read_file(request: FileRequest, *, piece_rows: int = 65_536) -> Iterator[FileRows]:
     """The requested rows of a file, a piece at a time; the format goes by the end of its name."""
+    use_compiled_code()
     name = format_name(request.path)
     if not request.goes_on and (reason := _other_content(request.place, name)):
         return iter([request.refused(reason)])

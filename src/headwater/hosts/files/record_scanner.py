@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 LINE_LIMIT: Final = 1 << 20
 DEPTH_LIMIT: Final = 64
@@ -52,7 +53,7 @@ _FRESH, _CELL, _QUOTED = 0, 1, 2
 _LF, _CR, _QUOTE, _BACKSLASH = 10, 13, 34, 92
 
 
-@njit(cache=True)
+@loop
 def _scan_csv(data: Bytes, delimiter: int, limit: int, final: bool) -> Any:
     n = len(data)
     room = 1
@@ -119,7 +120,7 @@ def _scan_csv(data: Bytes, delimiter: int, limit: int, final: bool) -> Any:
     return starts, ends, lines, kinds, count, start, line
 
 
-@njit(cache=True)
+@loop
 def _scan_lines(data: Bytes, limit: int, final: bool) -> Any:
     n = len(data)
     room = 1
@@ -176,7 +177,7 @@ def broken_utf8(data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64])
     return _broken_utf8(np.frombuffer(data, np.uint8), starts, ends)
 
 
-@njit(cache=True)
+@loop
 def _broken_utf8(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
     found = np.full(len(starts), -1, np.int64)
     for record in range(len(starts)):

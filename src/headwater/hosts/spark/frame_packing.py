@@ -23,6 +23,7 @@ from headwater.hosts.files import json_lines
 from headwater.hosts.files.arrow import rows_from_arrow
 from headwater.hosts.files.file_rows import Judge
 from headwater.hosts.spark.packing import PACKED, SLICED, Origin, pack, pack_slices
+from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.stream_reading import judge_of
 from headwater.model import Column, ColumnType, DataError, Rows, StreamSchema, strings
 from headwater.query.expressions import to_spark_sql
@@ -153,6 +154,7 @@ class Packer:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Admitted rows in, packed rows out; a task without rows still tells every zone that it is there."""
+        use_compiled_code()
         plan = self.plan
         schema, names = plan.stream(self.stream), plan.columns_read(self.stream)
         routing, judge = plan.routing(self.stream), judge_of(plan, self.stream)

@@ -27,11 +27,12 @@ from typing import Any, Final
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from headwater.hosts.cache import cache_folder, keep_compiled_code
+from headwater.hosts.cache import cache_folder
 from headwater.hosts.cores import usable_cores
 from headwater.hosts.spark.class_archive import Archive, archive_for
 from headwater.hosts.spark.java import Java, find_java
 from headwater.hosts.spark.java_process import Machine, class_path, launch, log_end
+from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.temporary_folders import TemporaryFolder, temporary_folder
 from headwater.model import HostError
 
@@ -108,7 +109,7 @@ def start_spark(
             "a Spark session is already running in this process",
             advice=["use that session, or stop it first"],
         )
-    keep_compiled_code()
+    use_compiled_code()
     java = find_java()
     folder = temporary_folder("spark")
     written = log or _new_log(cache_folder() / "logs")

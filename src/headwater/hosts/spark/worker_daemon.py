@@ -15,8 +15,8 @@ from typing import Final
 
 from pyspark.daemon import manager
 
-from headwater.hosts.cache import keep_compiled_code
 from headwater.hosts.process_memory import retain_freed_memory
+from headwater.hosts.stored_code import use_compiled_code
 
 IMPORTED: Final = (
     "numpy",
@@ -36,7 +36,7 @@ IMPORTED: Final = (
 
 def import_early() -> None:
     """Import everything a worker will need. What cannot be imported is for the worker to complain about."""
-    keep_compiled_code()
+    use_compiled_code()
     retain_freed_memory(os.cpu_count() or 1)
     for name in IMPORTED:
         with suppress(ImportError):

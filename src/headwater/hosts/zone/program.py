@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.zone.graph import Graph
 from headwater.hosts.zone.interest_states import make_operators
 from headwater.hosts.zone.queue import Queue, QueueState, Unit
@@ -67,6 +68,7 @@ class Program:
         *,
         tick_us: int | None = None,
     ) -> None:
+        use_compiled_code()
         self.plan = plan
         self.zone = zone
         self.tick_us = tick_us

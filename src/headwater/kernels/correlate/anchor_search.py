@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-import numba
 import numpy as np
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.shapes import Flags, Numbers
 
 NONE: Final = -1
 
-LOOP: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
+LOOP: Final[dict[str, Any]] = {"_nrt": False}
 """How loops that allocate no array are compiled: without counting references to the arrays that they pass to one another."""
 
 
@@ -64,7 +64,7 @@ class Rules(NamedTuple):
     twin: Numbers
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def find(rules: Rules, search: AnchorSearch, anchored: int, other: int, slot: int, row: int) -> bool:
     """Find one candidate for each needed filter but `anchored`, and but `other` which has the reading of `slot` and `row`."""
     filters = len(rules.needed)
@@ -78,7 +78,7 @@ def find(rules: Rules, search: AnchorSearch, anchored: int, other: int, slot: in
     return rules.simple or _agrees(rules, search) or _choose_one_by_one(rules, search)
 
 
-@numba.njit(cache=True)
+@loop
 def no_search(rules: Rules) -> AnchorSearch:
     """Room for the candidates of any anchor."""
     filters, most = len(rules.needed), rules.keep.sum()
@@ -100,7 +100,7 @@ def no_search(rules: Rules) -> AnchorSearch:
     )
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _agrees(rules: Rules, search: AnchorSearch) -> bool:
     """Whether the present candidates of the open filters are an event."""
     for f in range(len(search.open)):
@@ -114,12 +114,12 @@ def _agrees(rules: Rules, search: AnchorSearch) -> bool:
     return True
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _excludes(rules: Rules, search: AnchorSearch, c: int, d: int) -> bool:
     return search.row[c] == search.row[d] or not rules.fits[search.slot[c], search.slot[d]]
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _choose_one_by_one(rules: Rules, search: AnchorSearch) -> bool:
     """Go through all choices for the open filters until the rest can agree."""
     _put_in_order(search)
@@ -143,7 +143,7 @@ def _choose_one_by_one(rules: Rules, search: AnchorSearch) -> bool:
     return False
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _put_in_order(search: AnchorSearch) -> None:
     """Open filters with few candidates first; equal ones keep their order."""
     count = 0
@@ -161,7 +161,7 @@ def _put_in_order(search: AnchorSearch) -> None:
             count += 1
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _next_candidate(rules: Rules, search: AnchorSearch, f: int) -> int:
     chosen = search.chosen
     c = chosen[f] + 1
@@ -178,14 +178,14 @@ def _next_candidate(rules: Rules, search: AnchorSearch, f: int) -> int:
     return NONE
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _strike(rules: Rules, search: AnchorSearch, c: int, step: int) -> None:
     """Count a choice, or undo it (step -1), at all candidates that it excludes."""
     for d in range(search.first[len(search.open)]):
         search.struck[d] += step * _excludes(rules, search, c, d)
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _serve_all(search: AnchorSearch) -> bool:
     """Give every open filter a candidate so that none is used twice (augmenting paths)."""
     served = True
@@ -197,7 +197,7 @@ def _serve_all(search: AnchorSearch) -> bool:
     return served
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _holder(search: AnchorSearch, c: int) -> int:
     for f in range(len(search.open)):
         if search.open[f] and search.holds[f] != NONE and search.serves[search.holds[f]] == search.serves[c]:
@@ -205,7 +205,7 @@ def _holder(search: AnchorSearch, c: int) -> int:
     return NONE
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _serve(search: AnchorSearch, wanting: int) -> bool:
     """Serve one more filter, if necessary by giving others another candidate."""
     for c in range(search.first[wanting], search.first[wanting + 1]):

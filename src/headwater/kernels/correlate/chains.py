@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 NONE = -1
 _LEAST_ROOM: Final = 16
@@ -103,7 +104,7 @@ def _blank(room: int) -> list[NDArray[Any]]:
     return [*(np.full(room, NONE, np.int64) for _ in range(7)), np.zeros(room, np.bool_)]
 
 
-@numba.njit(cache=True)
+@loop
 def remember(heads: Heads, chains: Chains, match: int, of_class: int, row: int) -> None:
     """Put a new match at the head of its class's chain."""
     m = match - chains.first

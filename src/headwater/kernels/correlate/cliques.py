@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.anchor_search import LOOP, NONE, AnchorSearch, Rules, find, no_search
 from headwater.kernels.correlate.shapes import Doubles, Flags, Numbers, ShapeTable
 from headwater.model.network_operators import UNGROUPED
@@ -49,7 +49,7 @@ class Past(NamedTuple):
     is_member: Flags
 
 
-@numba.njit(cache=True)
+@loop
 def mark_searched(
     table: ShapeTable, shape: int, member: int, picked: Picked, chosen: Numbers, rows: int, into: Flags
 ) -> None:
@@ -85,7 +85,7 @@ def mark_searched(
                 _mark_companions(rules, past, search, anchor, after, into)
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def first_missing(needed: Flags, latest: Numbers, after: int) -> int:
     """The first needed filter whose latest reading is not later than `after`, or NONE."""
     for f in range(len(needed)):
@@ -94,7 +94,7 @@ def first_missing(needed: Flags, latest: Numbers, after: int) -> int:
     return NONE
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _skip_done(rules: Rules, past: Past, n: int, newest: int, after: int, into: Flags) -> int:
     """The first reading from n on that is in the window and may still have to be marked."""
     while n <= newest and (past.time[n] <= after or into[past.row[n]] or not rules.returned[past.filter[n]]):
@@ -102,7 +102,7 @@ def _skip_done(rules: Rules, past: Past, n: int, newest: int, after: int, into: 
     return n
 
 
-@numba.njit(cache=True)
+@loop
 def _rules(table: ShapeTable, shape: int, member: int) -> Rules:
     slot, end = table.first_slot[shape], table.first_slot[shape + 1]
     start, stop = table.first_filter[shape], table.first_filter[shape + 1]
@@ -123,7 +123,7 @@ def _rules(table: ShapeTable, shape: int, member: int) -> Rules:
     )
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _gather(rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int) -> bool:
     """Find the candidates compatible with the anchor; returns whether every needed filter has one."""
     here, own, count = past.slot[anchor], past.filter[anchor], 0
@@ -140,7 +140,7 @@ def _gather(rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: 
     return True
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _gather_slot(
     rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, rows: int, slot: int, count: int
 ) -> int:
@@ -155,7 +155,7 @@ def _gather_slot(
     return count
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _mark_companions(
     rules: Rules, past: Past, search: AnchorSearch, anchor: int, after: int, into: Flags
 ) -> None:
@@ -178,7 +178,7 @@ def _mark_companions(
             n = past.earlier[n]
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> None:
     """Mark a member, and the interchangeable readings in the window."""
     if not rules.returned[past.filter[n]]:
@@ -189,7 +189,7 @@ def _mark_alike(rules: Rules, past: Past, n: int, after: int, into: Flags) -> No
         n = past.earlier[n] if alike else NONE
 
 
-@numba.njit(**LOOP)
+@loop(**LOOP)
 def _mark_event(rules: Rules, past: Past, search: AnchorSearch, after: int, into: Flags) -> None:
     for f in range(len(search.holds)):
         if search.holds[f] != NONE:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past, remember
 from headwater.kernels.correlate.match import Matches
 from headwater.kernels.correlate.past_matches import MOST_CELLS_NEAR, History, list_match, nodes_near
@@ -85,7 +85,7 @@ def advance(
     )
 
 
-@numba.njit(cache=True)
+@loop
 def _advance(
     history: History,
     since: Numbers,
@@ -148,7 +148,7 @@ def _advance(
     return found
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _complete(subscriptions: SubscriptionTable, heads: Heads, s: int, after: int) -> bool:
     """Whether every clause has a match in the window: without that there is no event."""
     for clause in range(subscriptions.first_clause[s], subscriptions.first_clause[s + 1]):
@@ -157,7 +157,7 @@ def _complete(subscriptions: SubscriptionTable, heads: Heads, s: int, after: int
     return True
 
 
-@numba.njit(cache=True)
+@loop
 def _with_room(found: StepFindings, rows: int) -> StepFindings:
     """Room for one more event of so many rows."""
     if found.counts[EVENTS] < len(found.newest) and found.counts[ROWS] + rows <= len(found.rows):
@@ -171,14 +171,14 @@ def _with_room(found: StepFindings, rows: int) -> StepFindings:
     )
 
 
-@numba.njit(cache=True)
+@loop
 def _note(found: StepFindings, s: int, newest: int) -> None:
     """Note an event of which the rows have been noted."""
     found.subscription[found.counts[EVENTS]], found.newest[found.counts[EVENTS]] = s, newest
     found.counts[EVENTS] += 1
 
 
-@numba.njit(cache=True)
+@loop
 def _note_heads(
     subscriptions: SubscriptionTable, heads: Heads, found: StepFindings, s: int, newest: int
 ) -> StepFindings:
@@ -192,7 +192,7 @@ def _note_heads(
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _note_events(history: History, found: StepFindings, s: int, newest: int, after: int) -> StepFindings:
     """The latest event of a searched subscription, or as many as its LIMIT allows."""
     search = candidates(history, s, newest, after)
@@ -213,7 +213,7 @@ def _note_events(history: History, found: StepFindings, s: int, newest: int, aft
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _emit_one(found: StepFindings, s: int, newest: int, row: int, attribute: int) -> StepFindings:
     at = found.counts[EMITTED]
     if at + 4 > len(found.emitted):
@@ -229,7 +229,7 @@ def _emit_one(found: StepFindings, s: int, newest: int, row: int, attribute: int
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _emit_rest(
     history: History, found: StepFindings, s: int, newest: int, after: int, emitted_until: int
 ) -> StepFindings:
@@ -246,7 +246,7 @@ def _emit_rest(
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _emit_found(history: History, found: StepFindings, s: int, newest: int, after: int) -> StepFindings:
     """Emit every reading, not emitted before, for which an event with ρ is found."""
     search = candidates(history, s, newest, after)
@@ -261,7 +261,7 @@ def _emit_found(history: History, found: StepFindings, s: int, newest: int, afte
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _emit_with(
     history: History, found: StepFindings, search: ClauseSearch, s: int, one: int, other: int, after: int
 ) -> StepFindings:
@@ -288,7 +288,7 @@ def _emit_with(
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _is_repeated(search: ClauseSearch, clause: int, but: int) -> bool:
     """Whether an earlier clause, other than `but`, is of the same `n OF`: both have the same result."""
     repeated = False
@@ -297,7 +297,7 @@ def _is_repeated(search: ClauseSearch, clause: int, but: int) -> bool:
     return repeated
 
 
-@numba.njit(cache=True)
+@loop
 def _narrowed(
     subscriptions: SubscriptionTable,
     chains: Chains,
@@ -324,7 +324,7 @@ def _narrowed(
     return gathered(subscriptions, chains, past, s, search.newest, first, match[:count])
 
 
-@numba.njit(cache=True)
+@loop
 def _emit_event(
     subscriptions: SubscriptionTable, chains: Chains, found: StepFindings, event: ClauseSearch, s: int
 ) -> StepFindings:
@@ -337,7 +337,7 @@ def _emit_event(
     return found
 
 
-@numba.njit(cache=True)
+@loop
 def _mark(subscriptions: SubscriptionTable, chains: Chains, s: int, m: int, attribute: int) -> None:
     """Mark a reading as emitted: all matches of its row, which are adjacent, that belong to this subscription."""
     first, last = m, m

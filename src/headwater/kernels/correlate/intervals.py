@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.ranks import GREATEST
 
 Numbers = NDArray[np.int64]
@@ -54,14 +54,14 @@ def plant(tree: Numbers, low: Numbers, high: Numbers, name: Numbers, trees: int)
     return _grow(first_end, ends, tree, low, high, name)
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def leaf_of(forest: Forest, tree: int, rank: int) -> int:
     """The lowest node with ranges that contain `rank`; -1: none does. Further ones follow by `above`."""
     start, stop = forest.first_end[tree], forest.first_end[tree + 1]
     return forest.leaf[tree + start + count_up_to(forest.ends, start, stop, rank)]
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def count_up_to(ends: Numbers, start: int, stop: int, rank: int) -> int:
     """How many of `ends[start:stop]`, which are sorted, are at or below the rank."""
     # Without a branch in the loop: the position of a value is practically random, and a misprediction costs more than adding.

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.intervals import Forest, leaf_of, plant
 from headwater.kernels.correlate.ranks import NULL_RANK, Ranks, numbers_by_name, ranks_of
 from headwater.kernels.correlate.regions import Regions
@@ -199,7 +199,7 @@ def _grouped(pairs: Sequence[tuple[int, int]], groups: int) -> tuple[Numbers, Nu
     return np.searchsorted(table[:, 0], np.arange(groups + 1)).astype(np.int64), table[:, 1].copy()
 
 
-@numba.njit(cache=True)
+@loop
 def _find(facts: Facts, lookup: Lookup, forest: Forest, capacity: int) -> tuple[Numbers, Numbers]:
     """The loop over rows: collect a row's scopes, then climb a tree for every value. There is room for `capacity` matches at first."""
     ranks, has_key, marks = facts.ranks, facts.has_key, facts.marks
@@ -232,7 +232,7 @@ def _find(facts: Facts, lookup: Lookup, forest: Forest, capacity: int) -> tuple[
     return rows[:count].copy(), classes[:count].copy()
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _scopes_of(facts: Facts, i: int, lookup: Lookup, scopes: Numbers) -> int:
     """Write the scopes that row i lies in into `scopes`; how many."""
     place, first_held, held, sensor = facts.place[i], facts.first_held, facts.held, facts.sensor

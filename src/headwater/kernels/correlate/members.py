@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.anchor_search import NONE
 from headwater.kernels.correlate.cliques import NEVER, Picked, first_missing, mark_searched
 from headwater.kernels.correlate.shapes import (
@@ -65,7 +65,7 @@ class Membership:
         return marked
 
 
-@numba.njit(cache=True)
+@loop
 def _mark(
     table: ShapeTable,
     sources: int,
@@ -93,7 +93,7 @@ def _mark(
                 _sweep(table, shape, picked, found, into)
 
 
-@numba.njit(cache=True)
+@loop
 def _pick(
     table: ShapeTable,
     shape: int,
@@ -129,7 +129,7 @@ def _pick(
     return Picked(row, slots, of_filter, times, values)
 
 
-@numba.njit(cache=True)
+@loop
 def _choose(table: ShapeTable, shape: int, member: int, picked: Picked, chosen: Numbers) -> int:
     """Write the picked readings that are in the operator's intervals into `chosen`; returns how many."""
     filters = table.first_filter[shape + 1] - table.first_filter[shape]
@@ -144,7 +144,7 @@ def _choose(table: ShapeTable, shape: int, member: int, picked: Picked, chosen: 
     return count
 
 
-@numba.njit(cache=True)
+@loop
 def _some_open(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> bool:
     """Whether there is a reading that could be marked and is not."""
     returned = table.returned[table.first_filter[shape] : table.first_filter[shape + 1]]
@@ -154,7 +154,7 @@ def _some_open(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, i
     return n < len(chosen)
 
 
-@numba.njit(cache=True)
+@loop
 def _sweep(table: ShapeTable, shape: int, picked: Picked, chosen: Numbers, into: Flags) -> None:
     """Mark what lies in windows in which every needed filter has a reading (Rule 3)."""
     needed = table.needed[table.first_filter[shape] : table.first_filter[shape + 1]]

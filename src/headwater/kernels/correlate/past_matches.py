@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.chains import NONE, Chains, Heads, Past
 from headwater.kernels.correlate.subscription_table import BY_SENSOR, SubscriptionTable
 from headwater.model.place import EARTH_RADIUS_M
@@ -106,7 +106,7 @@ def _with_more_nodes(
     return fresh
 
 
-@numba.njit(cache=True)
+@loop
 def list_match(
     subscriptions: SubscriptionTable,
     chains: Chains,
@@ -143,7 +143,7 @@ def list_match(
     lists.needed[node] = match
 
 
-@numba.njit(cache=True)
+@loop
 def nodes_near(
     subscriptions: SubscriptionTable, lists: MatchLists, past: Past, of_class: int, row: int, found: Numbers
 ) -> int:
@@ -169,7 +169,7 @@ def nodes_near(
     return count
 
 
-@numba.njit(cache=True)
+@loop
 def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, int, int]:
     """The cell of a place in a grid of this width."""
     if not geographic:
@@ -183,14 +183,14 @@ def cell_at(x: float, y: float, reach: float, geographic: bool) -> tuple[int, in
     )
 
 
-@numba.njit(cache=True)
+@loop
 def cell_number(i: int, j: int, k: int) -> int:
     """A number for a cell. Two cells with one number share a list, which costs time and changes no result."""
     h = np.uint64(i) * GOLDEN ^ np.uint64(j) * SECOND_FACTOR
     return int(np.int64(half_mixed(h ^ np.uint64(k) * THIRD_FACTOR)))
 
 
-@numba.njit(cache=True)
+@loop
 def _unlink(chains: Chains, lists: MatchLists, node: int, match: int) -> None:
     older, newer = chains.older[match - chains.first], chains.newer[match - chains.first]
     if newer == NONE:
@@ -201,7 +201,7 @@ def _unlink(chains: Chains, lists: MatchLists, node: int, match: int) -> None:
         chains.newer[older - chains.first] = newer
 
 
-@numba.njit(cache=True)
+@loop
 def _node_for(lists: MatchLists, of_class: int, cell: int, reach: float) -> int:
     """The node of a class and cell, made if there is none."""
     if reach == 0.0:
@@ -215,7 +215,7 @@ def _node_for(lists: MatchLists, of_class: int, cell: int, reach: float) -> int:
     return lists.nodes[slot]
 
 
-@numba.njit(cache=True)
+@loop
 def _node_slot(lists: MatchLists, of_class: int, cell: int) -> int:
     mask = len(lists.nodes) - 1
     slot = int(np.int64(half_mixed(np.uint64(of_class) * GOLDEN ^ np.uint64(cell)))) & mask
@@ -227,13 +227,13 @@ def _node_slot(lists: MatchLists, of_class: int, cell: int) -> int:
     return slot
 
 
-@numba.njit(cache=True)
+@loop
 def _enter_nodes(lists: MatchLists, classes: int) -> None:
     for node in range(classes, lists.used[0]):
         lists.nodes[_node_slot(lists, lists.node_class[node], lists.node_cell[node])] = node
 
 
-@numba.njit(cache=True)
+@loop
 def _slot(
     subscriptions: SubscriptionTable, chains: Chains, table: Numbers, past: Past, of_class: int, r: int
 ) -> int:
@@ -259,7 +259,7 @@ def _slot(
     return slot
 
 
-@numba.njit(cache=True)
+@loop
 def _rebuilt(chains: Chains, subscriptions: SubscriptionTable, past: Past, capacity: int) -> Numbers:
     """A table of this capacity with the entries that have not expired."""
     table = np.full(capacity, NONE, np.int64)

@@ -13,10 +13,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels import cells
 from headwater.kernels.cells import Cells, cell_at
 from headwater.model import Box, Circle, Polygon, Region, Rows, StreamSchema, distance_m
@@ -97,7 +97,7 @@ def lay_out(regions: Sequence[Region]) -> RegionCells:
     return RegionCells(cells.lay_out(table[:, 1:], many, MOST_A_BOX), table[:, 0].astype(np.int64))
 
 
-@numba.njit(cache=True)
+@loop
 def different_places(x: Coordinates, y: Coordinates, known: Mask) -> Places:
     """Number the places of rows, equal places alike; rows without one (`known` false) get -1."""
     capacity = 16
@@ -128,7 +128,7 @@ def _first_room(places: int) -> int:
     return 2 * places + 16
 
 
-@numba.njit(cache=True)
+@loop
 def _propose(
     x: Coordinates, y: Coordinates, proposed: RegionCells, kinds: Numbers, numbers: Coordinates, capacity: int
 ) -> tuple[Numbers, Numbers, Mask]:
@@ -160,7 +160,7 @@ def _propose(
     return place[:count].copy(), region[:count].copy(), unsure[:count].copy()
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _holds(kind: int, numbers: Coordinates, x: float, y: float) -> bool:
     if kind == _CIRCLE:
         return distance_m(x, y, numbers[0], numbers[1], numbers[4] != 0.0) <= numbers[2]

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.intervals import count_up_to
 from headwater.kernels.correlate.match import numbers_of
 from headwater.kernels.correlate.ranks import GREATEST, NULL_RANK, Ranks, ranks_of
@@ -172,7 +172,7 @@ def _bit(zone: int, words: int) -> Bits:
     return bits
 
 
-@numba.njit(cache=True)
+@loop
 def _zones_at(
     place: Numbers, first: Numbers, held: Numbers, by_region: Bits, placed: Bits, anywhere: Bits
 ) -> Bits:
@@ -189,7 +189,7 @@ def _zones_at(
     return bits
 
 
-@numba.njit(cache=True)
+@loop
 def _add_zones(ranks: Ranks, stretches: Stretches, bits: Bits) -> None:
     """Add the zones of every value. NULL lies in the first stretch, which has no zones."""
     start = stretches.start

@@ -18,10 +18,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.chains import Chains, Past
 from headwater.kernels.correlate.past_matches import MOST_CELLS_NEAR, History, nodes_near
 from headwater.kernels.correlate.subscription_table import READINGS_SEARCH, SubscriptionTable
@@ -57,7 +57,7 @@ class ClauseSearch(NamedTuple):
     chosen: Numbers
 
 
-@numba.njit(cache=True)
+@loop
 def candidates(history: History, subscription: int, newest: int, after: int) -> ClauseSearch:
     """All matches later than `after` that could be in an event with row `newest`: near enough, and no more than can matter."""
     subscriptions, heads, chains, lists, past = history
@@ -104,7 +104,7 @@ def candidates(history: History, subscription: int, newest: int, after: int) -> 
     return gathered(subscriptions, chains, past, subscription, newest, first, found[:count])
 
 
-@numba.njit(cache=True)
+@loop
 def _latest_way(ways: Numbers, open_ways: int) -> int:
     """Of several lists, the one whose next match is the latest."""
     latest = 0
@@ -114,7 +114,7 @@ def _latest_way(ways: Numbers, open_ways: int) -> int:
     return latest
 
 
-@numba.njit(cache=True)
+@loop
 def gathered(
     subscriptions: SubscriptionTable,
     chains: Chains,
@@ -156,7 +156,7 @@ def gathered(
     )
 
 
-@numba.njit(cache=True)
+@loop
 def next_event(search: ClauseSearch) -> bool:
     """Find the next event in the order, after the present one if there is one."""
     clauses = len(search.chosen)
@@ -192,7 +192,7 @@ def next_event(search: ClauseSearch) -> bool:
     return False
 
 
-@numba.njit(cache=True)
+@loop
 def near(x1: float, y1: float, x2: float, y2: float, limit_m: float, geographic: bool) -> bool:
     """Whether two places are strictly closer than the limit, which may be infinite."""
     if limit_m == math.inf:
@@ -206,7 +206,7 @@ def near(x1: float, y1: float, x2: float, y2: float, limit_m: float, geographic:
     return distance_m(x1, y1, x2, y2, geographic) < limit_m
 
 
-@numba.njit(cache=True)
+@loop
 def completes(search: ClauseSearch, level: int) -> bool:
     """Whether the clauses after `level` can be served at once, by mutual exclusion alone (without distances)."""
     if not search.exchangeable:
@@ -229,7 +229,7 @@ def completes(search: ClauseSearch, level: int) -> bool:
     return False
 
 
-@numba.njit(cache=True)
+@loop
 def _advance(search: ClauseSearch, level: int) -> bool:
     """Choose the next open candidate of a clause."""
     c = search.chosen[level] + 1 if search.chosen[level] >= 0 else search.first[level]
@@ -241,7 +241,7 @@ def _advance(search: ClauseSearch, level: int) -> bool:
     return False
 
 
-@numba.njit(cache=True)
+@loop
 def _strike_out(search: ClauseSearch, level: int) -> bool:
     """Strike out what the choice at `level` excludes; returns whether every open clause, and ρ, still has a candidate."""
     newest_is_open = _uses_newest(search, level)
@@ -261,7 +261,7 @@ def _strike_out(search: ClauseSearch, level: int) -> bool:
     return fits and newest_is_open
 
 
-@numba.njit(cache=True)
+@loop
 def _release(search: ClauseSearch, level: int) -> None:
     """Undo what the choice at `level` struck out."""
     if search.chosen[level] < 0:
@@ -273,7 +273,7 @@ def _release(search: ClauseSearch, level: int) -> None:
                 search.open[i] += 1
 
 
-@numba.njit(cache=True)
+@loop
 def _uses_newest(search: ClauseSearch, level: int) -> bool:
     uses = False
     for i in range(level + 1):
@@ -281,7 +281,7 @@ def _uses_newest(search: ClauseSearch, level: int) -> bool:
     return uses
 
 
-@numba.njit(cache=True)
+@loop
 def _excludes(search: ClauseSearch, one: int, c: int, other: int, d: int) -> bool:
     """Whether candidate c of clause `one` and candidate d of clause `other`, written after it, cannot both be taken."""
     if _rivals(search, one, c, other, d):
@@ -291,7 +291,7 @@ def _excludes(search: ClauseSearch, one: int, c: int, other: int, d: int) -> boo
     return not near(search.x[c], search.y[c], search.x[d], search.y[d], search.within_m, search.geographic)
 
 
-@numba.njit(cache=True)
+@loop
 def _rivals(search: ClauseSearch, one: int, c: int, other: int, d: int) -> bool:
     """Whether two candidates are the same reading, or of the same sensor where sensors must differ."""
     if search.distinct or search.group[one] == search.group[other]:
@@ -299,7 +299,7 @@ def _rivals(search: ClauseSearch, one: int, c: int, other: int, d: int) -> bool:
     return search.attribute[one] == search.attribute[other] and search.row[c] == search.row[d]
 
 
-@numba.njit(cache=True)
+@loop
 def _is_alike(search: ClauseSearch, clause: int, c: int, d: int) -> bool:
     """Whether two candidates of one clause exclude the same candidates of others."""
     by_sensor = search.distinct
@@ -308,7 +308,7 @@ def _is_alike(search: ClauseSearch, clause: int, c: int, d: int) -> bool:
     return search.key[c] == search.key[d] if by_sensor else search.row[c] == search.row[d]
 
 
-@numba.njit(cache=True)
+@loop
 def _serve_all(search: ClauseSearch, level: int, holds: Numbers, bound: int) -> bool:
     """Give every clause after `level` a candidate of its own (Berge's augmenting paths); `bound` keeps its candidate."""
     for i in range(level + 1, len(search.chosen)):
@@ -317,7 +317,7 @@ def _serve_all(search: ClauseSearch, level: int, holds: Numbers, bound: int) -> 
     return True
 
 
-@numba.njit(cache=True)
+@loop
 def _serve(search: ClauseSearch, level: int, holds: Numbers, bound: int, clause: int) -> bool:
     clauses = len(search.chosen)
     queue = np.empty(clauses, np.int64)

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.correlate.search import near
 from headwater.model import Filter, Operator, Region, Source
 from headwater.model.network_operators import UNGROUPED
@@ -238,7 +238,7 @@ def _slots(shape: Shape, sets: SourceSets) -> Slots:
     return Slots(source, filter_, keep, key, fits, simple)
 
 
-@numba.njit(cache=True)
+@loop
 def _fitting(
     of_filter: Numbers, needed: Flags, key: Numbers, x: Doubles, y: Doubles, within_m: float, geographic: bool
 ) -> tuple[Flags, bool, bool]:

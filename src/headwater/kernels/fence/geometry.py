@@ -15,15 +15,15 @@ import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.model.place import EARTH_RADIUS_M, distance_m
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 _A_DEGREE_M: Final = math.radians(1.0) * EARTH_RADIUS_M
 _ERROR: Final = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
@@ -49,7 +49,7 @@ class Shapes(NamedTuple):
     geographic: bool
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def contains(shapes: Shapes, fence: int, x: float, y: float) -> bool:
     """Whether a place lies in a fence or on its border."""
     if shapes.radius_m[fence] >= 0.0:
@@ -79,7 +79,7 @@ def contains(shapes: Shapes, fence: int, x: float, y: float) -> bool:
     return inside
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def meets(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy: float) -> bool:
     """Whether the line between two places meets a fence that contains neither of them."""
     if shapes.radius_m[fence] >= 0.0:
@@ -92,7 +92,7 @@ def meets(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy: float
     return _meets_rings(shapes, fence, px, py, qx, qy)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _meets_rings(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy: float) -> bool:
     west, east, south, north = min(px, qx), max(px, qx), min(py, qy), max(py, qy)
     for ring in range(shapes.first_ring[fence], shapes.first_ring[fence + 1]):
@@ -108,7 +108,7 @@ def _meets_rings(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy
     return False
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _meets_circle(shapes: Shapes, fence: int, px: float, py: float, qx: float, qy: float) -> bool:
     centre_x, centre_y, radius = shapes.centre_x[fence], shapes.centre_y[fence], shapes.radius_m[fence]
     away_x, away_y, along_x, along_y = centre_x - px, centre_y - py, qx - px, qy - py
@@ -124,14 +124,14 @@ def _meets_circle(shapes: Shapes, fence: int, px: float, py: float, qx: float, q
     return aside * aside <= radius * radius * length
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _shorter(degrees: float) -> float:
     if degrees > 180.0:
         return degrees - 360.0
     return degrees + 360.0 if degrees < -180.0 else degrees
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def side(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
     """1 if a place lies to the left of the line from a to b, -1 to the right, 0 on it."""
     left, right = (bx - ax) * (y - ay), (by - ay) * (x - ax)
@@ -141,7 +141,7 @@ def side(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
     return _exact_side(ax, ay, bx, by, x, y)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _exact_side(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
     """The same with exact arithmetic: the sign of a sum of twelve numbers, no two of which overlap."""
     if (ax == bx and (x == ax or ay == by)) or (ay == by and y == ay):
@@ -162,7 +162,7 @@ def _exact_side(ax: float, ay: float, bx: float, by: float, x: float, y: float) 
     return 0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _sum(a: float, b: float) -> tuple[float, float]:
     """A sum, and its rounding error."""
     total = a + b
@@ -170,7 +170,7 @@ def _sum(a: float, b: float) -> tuple[float, float]:
     return total, (a - (total - other)) + (b - other)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _product(a: float, b: float) -> tuple[float, float]:
     """A product, and its rounding error."""
     total = a * b

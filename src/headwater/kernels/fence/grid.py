@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels import cells
 from headwater.kernels.cells import Cells, column_of
 from headwater.kernels.fence.geometry import LOOP, Real, Whole
@@ -35,7 +34,7 @@ def lay_out(boxes: Real, owner: Whole) -> FenceGrid:
     return FenceGrid(boxes, owner, cells.lay_out(boxes, many, MOST_A_BOX))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def candidates_along(
     grid: FenceGrid, px: float, py: float, qx: float, qy: float, seen: Whole, stamp: int, found: Whole
 ) -> int:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Whole, contains
 from headwater.kernels.fence.objects import NEVER
@@ -67,7 +67,7 @@ class Stay(NamedTuple):
     until: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def versions_of(known: Whole, first: Whole, time: Whole, forget_us: int, watermark: int) -> Versions:
     """The versions of one side: `known` is when each was last heard of (or NEVER), `first` and `time` are the updates by slot."""
     slots = len(known)
@@ -98,7 +98,7 @@ def versions_of(known: Whole, first: Whole, time: Whole, forget_us: int, waterma
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _is_pair(one: int, fence: int, same: bool, roaming: bool) -> bool:
     """Whether a pair is tested: an object is not in its own fence, and a roaming pair counts once."""
     if roaming:
@@ -106,7 +106,7 @@ def _is_pair(one: int, fence: int, same: bool, roaming: bool) -> bool:
     return not same or one != fence
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def find_stays(
     index: FenceIndex, tracks: Tracks, fences: Versions, same: bool, roaming: bool, room: int
 ) -> Stay:
@@ -149,7 +149,7 @@ def in_pairs(stays: Stay, objects: Versions, fences: Versions) -> Stay:
     return Stay(stays.one[order], stays.fence[order], stays.since[order], stays.until[order])
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def emit_stays(
     stays: Stay,
     tracks: Tracks,
@@ -203,12 +203,12 @@ def emit_stays(
     return changes, many
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _begins_anew(versions: Versions, version: int, time: int) -> bool:
     return versions.is_fresh[version] and versions.since[version] == time
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def emit_outside(
     stays: Stay,
     tracks: Tracks,
@@ -245,7 +245,7 @@ def emit_outside(
     return changes, many
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def emit_crossed(
     index: FenceIndex,
     tracks: Tracks,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.cells import cell_at
 from headwater.kernels.fence.geometry import LOOP, Real, Shapes, Whole, contains, meets
 from headwater.kernels.fence.grid import FenceGrid, candidates_along
@@ -66,7 +66,7 @@ class Moves(NamedTuple):
     y: Real
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def find_inside(shapes: Shapes, grid: FenceGrid, x: float, y: float, found: Whole) -> int:
     """Write the fences that contain a place into `found`, in order; returns how many."""
     many = 0
@@ -91,7 +91,7 @@ def first_room(many: int) -> int:
     return max(16, many)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def room_for(many: int) -> Changes:
     """Room for a number of changes."""
     return Changes(
@@ -104,7 +104,7 @@ def room_for(many: int) -> Changes:
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _grown(changes: Changes) -> Changes:
     """The same with twice the room."""
     had = len(changes.time)
@@ -114,7 +114,7 @@ def _grown(changes: Changes) -> Changes:
     return grown
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def put(
     changes: Changes, many: int, change: int, time: int, slot: int, fence: int, x: float, y: float
 ) -> Changes:
@@ -126,7 +126,7 @@ def put(
     return changes
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def find_crossed(
     index: FenceIndex,
     px: float,
@@ -161,7 +161,7 @@ def find_crossed(
     return many
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def walk(
     index: FenceIndex,
     reported: NDArray[np.bool_],

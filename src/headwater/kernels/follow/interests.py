@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.cells import cells_of
 from headwater.kernels.follow.choices import Update
 from headwater.kernels.follow.places import Look, Places, is_in
@@ -28,7 +28,7 @@ from headwater.kernels.follow.question import FollowQuery, Real, Whole
 from headwater.model import END, Column, ColumnType, Instant, coded, compacted, join_columns
 from headwater.model.place import distance_m
 
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 _ORDER: Final = tuple(Update)
 _EVERY: Final = _ORDER.index(Update.EVERY)
@@ -219,7 +219,7 @@ def switch(
     )
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _switch(  # noqa: PLR0913 one array for each column of interests
     rules: _Rules,
     code: Whole,
@@ -261,7 +261,7 @@ def _switch(  # noqa: PLR0913 one array for each column of interests
     return many
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: int, recent: Recent) -> bool:
     """Whether an update begins an interest, if the current one has its centre at place `old` and the update is at place `new`."""
     if rules.update == _EVERY:
@@ -276,7 +276,7 @@ def _is_due(rules: _Rules, now: int, age: int, x: Real, y: Real, old: int, new: 
     return True
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[int, int, int]:
     """How many of the events from `since` on and before `until` lie in one region, in another, and in both."""
     chosen, relevant, both = 0, 0, 0
@@ -304,7 +304,7 @@ def count(since: int, until: int, old: int, new: int, recent: Recent) -> tuple[i
     return chosen, relevant, both
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _is_in_any(recent: Recent, of: int, x: float, y: float) -> int:
     for box in range(recent.box[of], recent.box[of + 1]):
         if is_in(recent.look, box, x, y):

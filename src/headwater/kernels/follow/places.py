@@ -13,8 +13,8 @@ import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels import cells
 from headwater.kernels.cells import Cells, cells_of
 from headwater.kernels.follow.question import Real, Whole
@@ -22,7 +22,7 @@ from headwater.model.place import distance_m
 
 ROWS_A_CELL: Final = 4
 
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 
 class Places(NamedTuple):
@@ -67,7 +67,7 @@ def _first_room(boxes: int) -> int:
     return max(1024, 4 * boxes)
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def is_in(look: Look, box: int, x: float, y: float) -> bool:
     """Whether a place lies in a box, and in the circle if there is one."""
     if not (look.boxes[box, 0] <= x <= look.boxes[box, 2] and look.boxes[box, 1] <= y <= look.boxes[box, 3]):
@@ -75,7 +75,7 @@ def is_in(look: Look, box: int, x: float, y: float) -> bool:
     return look.radius_m < 0.0 or distance_m(x, y, look.x[box], look.y[box], look.geographic) <= look.radius_m
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _find(places: Places, look: Look, counts: Whole, room: Whole) -> int:
     """Write what is found into `room`; returns how much room it takes. If that is more than there is, it must be called again."""
     found, listed = 0, places.cells

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.follow.interests import TALLIES, Alive, Interests, Recent, Updates, count
 from headwater.kernels.follow.places import Look
 from headwater.kernels.follow.question import FollowQuery, Real, Whole
@@ -22,7 +22,7 @@ from headwater.kernels.follow.regions import bounds_of
 from headwater.kernels.follow.store import View
 from headwater.model import Answers, Column, ColumnType, Instant, Rows, coded, content_ids
 
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 # Columns of a tally.
 PAST: Final = 0  # events from before it began
@@ -68,7 +68,7 @@ def counted(
     return tally
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _count_all(life: Whole, since: Whole, until: Whole, recent: Recent, tally: Whole) -> None:
     """Count stretch by stretch: region `len(tally) + stretch` is the one around the object."""
     for stretch in range(len(life)):

@@ -26,9 +26,9 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.coordinates import coordinates
 from headwater.kernels.follow.choices import Saving
 from headwater.kernels.follow.finding import Found
@@ -40,7 +40,7 @@ from headwater.model.partitions import numbered
 
 Mask = NDArray[np.bool_]
 
-_LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True}
+_LOOP: Final[dict[str, Any]] = {"nogil": True}
 
 
 class Choice(NamedTuple):
@@ -265,7 +265,7 @@ def _places(query: FollowQuery, rows: Rows, row: Whole) -> tuple[Real, Real]:
     return coordinates(rows, place.x)[row], coordinates(rows, place.y)[row]
 
 
-@njit(**_LOOP)
+@loop(**_LOOP)
 def _is_in_any(x: Real, y: Real, of: Whole, look: Look, boxes: Whole) -> Mask:
     """Whether each place lies in the region of an interest."""
     found = np.zeros(len(x), np.bool_)

@@ -20,13 +20,14 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-LOOP: Final[dict[str, Any]] = {"cache": True, "_nrt": False}
+LOOP: Final[dict[str, Any]] = {"_nrt": False}
 """How the loops here and in `engine` are compiled: without counting references to the arrays that they pass to one another for
 every object, which took a fifth of the time. They allocate no array."""
 
@@ -143,7 +144,7 @@ class Partition(NamedTuple):
     stop_tick: int
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def put(lists: CandidateLists, b: int, score: float, seq: int, clock: int) -> int:
     """Put an object in its place; GROW if the pool has no room."""
     table, ids, scores = lists.table, lists.ids, lists.scores
@@ -168,14 +169,14 @@ def put(lists: CandidateLists, b: int, score: float, seq: int, clock: int) -> in
     return DONE
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def holds(lists: CandidateLists, b: int, score: float, seq: int) -> bool:
     """Whether an object is in a list."""
     place = _place(lists, b, score, seq)
     return place < lists.table[b, BEGIN] + lists.table[b, LENGTH] and lists.ids[SEQ, place] == seq
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _place(lists: CandidateLists, b: int, score: float, seq: int) -> int:
     """Where an object is in the pool, or would be: by its score, of equal ones the newer first."""
     ids, scores = lists.ids, lists.scores
@@ -190,7 +191,7 @@ def _place(lists: CandidateLists, b: int, score: float, seq: int) -> int:
     return low
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _copy(lists: CandidateLists, source: int, target: int) -> None:
     lists.scores[target] = lists.scores[source]
     lists.ids[SEQ, target] = lists.ids[SEQ, source]
@@ -198,7 +199,7 @@ def _copy(lists: CandidateLists, source: int, target: int) -> None:
     lists.ids[FLAGS, target] = lists.ids[FLAGS, source]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _move(lists: CandidateLists, b: int) -> bool:
     """Give a list twice the room, at the end of the pool."""
     table, room = lists.table, lists.room
@@ -216,7 +217,7 @@ def _move(lists: CandidateLists, b: int) -> bool:
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def prune(lists: CandidateLists, b: int) -> None:
     """Drop dominated objects that are not members of the set."""
     table, ids, scores, newest = lists.table, lists.ids, lists.scores, lists.newest
@@ -243,7 +244,7 @@ def prune(lists: CandidateLists, b: int) -> None:
     table[b, LIMIT] = max(k, int((1.0 + lists.gamma) * (stop - start)))
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _add_newest(newest: Whole, k: int, seq: int) -> None:
     """Insert a number among the k greatest, and drop the least; without a branch, so that it is vectorised."""
     for p in range(k - 1):
@@ -251,7 +252,7 @@ def _add_newest(newest: Whole, k: int, seq: int) -> None:
     newest[k - 1] = max(newest[k - 1], seq)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def begin(
     lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int, clock: int
 ) -> int:
@@ -263,7 +264,7 @@ def begin(
     return DONE if _open(lists, objects, partition, b, instant, clock) else FULL
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def settle(lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int) -> bool:
     """Finish everything that happens before an instant, except ticks; False if there is no room to emit it."""
     table = lists.table
@@ -290,7 +291,7 @@ def settle(lists: CandidateLists, objects: Objects, partition: Partition, b: int
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _open(
     lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int, clock: int
 ) -> bool:
@@ -303,7 +304,7 @@ def _open(
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def expire(lists: CandidateLists, b: int, instant: int, clock: int) -> None:
     """Drop what is older than the window at a clock; there is room to emit it."""
     table, ids, scores, rules = lists.table, lists.ids, lists.scores, lists.rules
@@ -326,7 +327,7 @@ def expire(lists: CandidateLists, b: int, instant: int, clock: int) -> None:
     table[b, OLDEST] = oldest
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def finish(lists: CandidateLists, b: int) -> bool:
     """Close the open instant: emit the difference between the set before and after it."""
     table, ids, scores, rules = lists.table, lists.ids, lists.scores, lists.rules
@@ -367,7 +368,7 @@ def finish(lists: CandidateLists, b: int) -> bool:
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def emit_ticks(lists: CandidateLists, objects: Objects, partition: Partition, b: int, instant: int) -> bool:
     """Emit the set at every tick up to and including an instant; everything before has been finished."""
     table, rules = lists.table, lists.rules
@@ -395,7 +396,7 @@ def emit_ticks(lists: CandidateLists, objects: Objects, partition: Partition, b:
         table[b, TICK] = next_tick
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _emit(lists: CandidateLists, b: int, seq: int, instant: int, how: int, rank: int, score: float) -> None:
     emitted, n = lists.emitted, lists.room[EMITTED_END]
     emitted[n, WHOSE] = b

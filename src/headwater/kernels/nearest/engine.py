@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.nearest.candidates import (
     ALGORITHM,
     BEGIN,
@@ -116,7 +116,7 @@ class Queries(NamedTuple):
     hit_scores: Real
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def show(
     lists: CandidateLists,
     queries: Queries,
@@ -167,7 +167,7 @@ def show(
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _show_one(
     lists: CandidateLists, queries: Queries, grid: BallGrid, objects: Objects, partition: Partition, row: int
 ) -> int:
@@ -198,7 +198,7 @@ def _show_one(
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _pass_time(
     lists: CandidateLists,
     queries: Queries,
@@ -227,7 +227,7 @@ def _pass_time(
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _wanting(
     lists: CandidateLists,
     queries: Queries,
@@ -264,7 +264,7 @@ def _wanting(
     return count
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _near(queries: Queries, grid: BallGrid, values: Real, row: int, limit: int) -> tuple[int, int]:
     """Write the queries into `hits` that a rough test does not rule out: first of the object's cell, then the wide ones; returns how many."""
     at, hits = queries.at, queries.hits
@@ -293,7 +293,7 @@ def _near(queries: Queries, grid: BallGrid, values: Real, row: int, limit: int) 
     return members, near
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _take(
     lists: CandidateLists,
     queries: Queries,
@@ -335,7 +335,7 @@ def _take(
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _grow_old(
     lists: CandidateLists,
     queries: Queries,
@@ -371,7 +371,7 @@ def _grow_old(
     return DONE
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _refresh(
     lists: CandidateLists, queries: Queries, grid: BallGrid, partition: Partition, q: int, border: int
 ) -> None:
@@ -410,21 +410,21 @@ def _refresh(
         _push(queries, wakes, q)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def fit(queries: Queries, grid: BallGrid) -> None:
     """Update what depends on the grid, which has been rebuilt."""
     for q in range(len(queries.tests)):
         _fit(queries, grid, q)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _fit(queries: Queries, grid: BallGrid, q: int) -> None:
     queries.rough[0, q] = rough(grid, queries.tests[q, FIRST_TIME])
     queries.rough[1, q] = rough(grid, queries.tests[q, AGAIN])
     _set_wide(queries, q, queries.tests[q, FIRST_TIME] > grid.radii[q])
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _set_wide(queries: Queries, q: int, is_wide: bool) -> None:
     at, wide = queries.at, queries.wide
     if is_wide and wide[1, q] < 0:
@@ -439,7 +439,7 @@ def _set_wide(queries: Queries, q: int, is_wide: bool) -> None:
         at[WIDE] -= 1
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _push(queries: Queries, key: int, q: int) -> None:
     heap = queries.heap
     p = queries.at[HEAPED]
@@ -453,7 +453,7 @@ def _push(queries: Queries, key: int, q: int) -> None:
     heap[1, p] = q
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _pop(queries: Queries) -> None:
     """Take the first entry off."""
     heap = queries.heap

@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -106,7 +107,7 @@ def draw(points: Real, weights: Real, thresholds: Real) -> BallGrid:
     return BallGrid(axes, lows[axes], per_unit, counts, starts, members, radii, unit, roots * unit, marks)
 
 
-@njit(cache=True, inline="always")
+@loop(inline="always")
 def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
     """The place of a value along one axis; beyond the ends, the last cell there is."""
     place = (value - low) * per_unit
@@ -117,14 +118,14 @@ def cell_along(value: float, low: float, per_unit: float, count: int) -> int:
     return int(place)
 
 
-@njit(cache=True, _nrt=False, forceinline=True)
+@loop(_nrt=False, forceinline=True)
 def rough(grid: BallGrid, distance: float) -> float:
     """The square of a distance between marks that places at most this far apart never exceed."""
     reach = distance * grid.unit * (1 + 1e-6) + 1e-6
     return reach * reach
 
 
-@njit(cache=True, _nrt=False, forceinline=True)
+@loop(_nrt=False, forceinline=True)
 def mark_of(grid: BallGrid, values: Real, row: int, a: int) -> np.float32:
     """Where an object is along an axis, as in `marks`."""
     if a >= len(grid.axes):
@@ -132,7 +133,7 @@ def mark_of(grid: BallGrid, values: Real, row: int, a: int) -> np.float32:
     return np.float32((values[row, grid.axes[a]] - grid.lows[a]) * grid.units[a])
 
 
-@njit(cache=True, _nrt=False, forceinline=True)
+@loop(_nrt=False, forceinline=True)
 def cell_of(grid: BallGrid, values: Real, row: int) -> int:
     """The cell of an object."""
     cell = 0
@@ -142,7 +143,7 @@ def cell_of(grid: BallGrid, values: Real, row: int) -> int:
     return cell
 
 
-@njit(cache=True)
+@loop
 def _register(
     points: Real, weights: Real, radii: Real, axes: Whole, lows: Real, per_unit: Real, counts: Whole
 ) -> tuple[Whole, NDArray[np.uint32]]:
@@ -199,7 +200,7 @@ def _register(
     return starts, members
 
 
-@njit(cache=True)
+@loop
 def _gap(value: float, place: int, low: float, per_unit: float, count: int) -> float:
     """How far a value is from a cell along one axis; cells at the border extend without end."""
     left = low + place / per_unit

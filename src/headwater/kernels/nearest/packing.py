@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.nearest import candidates
 from headwater.kernels.nearest.candidates import Real, Whole
 
@@ -21,7 +21,7 @@ def runs_of(numbers: Whole) -> Whole:
     return np.column_stack([numbers[begins], np.diff(begins, append=len(numbers))])
 
 
-@njit(cache=True)
+@loop
 def unpack(lists: candidates.CandidateLists, packed_ids: Whole, packed_scores: Real) -> None:
     """Put the entries where the lists begin, and compute what depends on them."""
     table, ids, scores = lists.table, lists.ids, lists.scores
@@ -46,7 +46,7 @@ def unpack(lists: candidates.CandidateLists, packed_ids: Whole, packed_scores: R
         )
 
 
-@njit(cache=True)
+@loop
 def packed(lists: candidates.CandidateLists) -> tuple[Whole, Whole, Whole, Real]:
     """Lengths, limits, ids and scores of all lists, one after the other."""
     table, ids, scores = lists.table, lists.ids, lists.scores

@@ -12,9 +12,9 @@ Memory  Partial matches within WITHIN, at most LIMIT a partition; the oldest are
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import ACCEPT, ANY, AT_END, RELAXED, TAKE
 from headwater.kernels.pattern.completed_matches import (
     Completed,
@@ -67,7 +67,7 @@ from headwater.kernels.pattern.runs import (
 )
 
 
-@njit(cache=True)
+@loop
 def find_all(
     pattern: Pattern,
     table: Table,
@@ -350,7 +350,7 @@ def find_all(
     return output, after, counted
 
 
-@njit(cache=True)
+@loop
 def _oldest(threads: Numbers, count: int, waiting: Numbers, waiting_count: int, oldest: int) -> int:
     """The number of the first row of anything that is open."""
     for thread in range(count):
@@ -360,13 +360,13 @@ def _oldest(threads: Numbers, count: int, waiting: Numbers, waiting_count: int, 
     return oldest
 
 
-@njit(cache=True)
+@loop
 def _folded(before: int, row: int, variable: int) -> int:
     mixed = (before ^ (row * 0x2545F4914F6CDD1D + variable + 1)) * 0x369DEA0F31A53F85
     return mixed ^ (mixed >> 31)
 
 
-@njit(cache=True)
+@loop
 def _same(threads: Numbers, count: int, nodes: Numbers, state: int, node: int) -> bool:
     """Whether a partial match in this state that binds the same rows to the same variables exists already."""
     for thread in range(count):
@@ -376,7 +376,7 @@ def _same(threads: Numbers, count: int, nodes: Numbers, state: int, node: int) -
     return False
 
 
-@njit(cache=True)
+@loop
 def _complete_alike(nodes: Numbers, begin: int, end: int) -> None:
     """Of partial matches with the same bindings, one that is complete makes all complete."""
     for node in range(begin, end):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import ABSENT, AT_END, Automaton
 from headwater.kernels.pattern.machine import Table
 from headwater.kernels.pattern.runs import (
@@ -49,7 +49,7 @@ class Completed(NamedTuple):
     size: int
 
 
-@njit(cache=True)
+@loop
 def complete(waiting: Numbers, place: int, nodes: Numbers, began: int, node: int, time: int) -> None:
     """Note a completed match."""
     waiting[place, BEGAN] = began
@@ -58,7 +58,7 @@ def complete(waiting: Numbers, place: int, nodes: Numbers, began: int, node: int
     waiting[place, LAST_ROW] = nodes[node, ROW]
 
 
-@njit(cache=True)
+@loop
 def is_new(waiting: Numbers, begin: int, end: int, nodes: Numbers, node: int) -> bool:
     """Whether no match completed at the same instant binds the same rows to the same variables."""
     new = True
@@ -67,7 +67,7 @@ def is_new(waiting: Numbers, begin: int, end: int, nodes: Numbers, node: int) ->
     return new
 
 
-@njit(cache=True)
+@loop
 def first_deadline(
     auto: Automaton, threads: Numbers, count: int, rules: Rules, table: Table, nodes: Numbers, offset: int
 ) -> int:
@@ -78,7 +78,7 @@ def first_deadline(
     return first
 
 
-@njit(cache=True)
+@loop
 def expire(
     pattern: Pattern,
     table: Table,
@@ -128,7 +128,7 @@ def expire(
     return output, Completed(waiting, waiting_count), remaining
 
 
-@njit(cache=True)
+@loop
 def _deadline(
     auto: Automaton,
     thread: Numbers,
@@ -148,13 +148,13 @@ def _deadline(
     return its
 
 
-@njit(cache=True)
+@loop
 def _is_among(bindings: Numbers, count: int, binding: int) -> bool:
     """Whether the same bindings are among those reported."""
     return bool(np.any(bindings[:count] == binding))
 
 
-@njit(cache=True)
+@loop
 def release(
     pattern: Pattern,
     segment: int,
@@ -219,7 +219,7 @@ def release(
     return output, count, waiting_count, number
 
 
-@njit(cache=True)
+@loop
 def give_up(
     threads: Numbers,
     thread_doubles: NDArray[np.float64],

@@ -8,9 +8,9 @@ only rows or the end of the input decide.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import AT_END
 from headwater.kernels.pattern.runs import (
     BEGAN,
@@ -54,7 +54,7 @@ def window_deadlines(within_us: int, runs: Runs) -> Numbers:
     return deadlines
 
 
-@njit(cache=True)
+@loop
 def _first_deadlines(
     kind: Numbers,
     within_us: int,

@@ -17,8 +17,9 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 # --- instructions -----------------------------------------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ def make_stack() -> Stack:
     return Stack(np.zeros(DEEPEST, np.int64), np.zeros(DEEPEST), np.zeros(DEEPEST, np.bool_))
 
 
-@njit(cache=True)
+@loop
 def remember(
     memory: Memory,
     table: Table,
@@ -212,7 +213,7 @@ def remember(
             whole[dest] = number
 
 
-@njit(cache=True)
+@loop
 def holds(
     programs: Programs,
     condition: int,
@@ -324,7 +325,7 @@ def holds(
     return there[top] and w[top] != 0
 
 
-@njit(cache=True)
+@loop
 def _combine(
     op: int,
     w: NDArray[np.int64],
@@ -397,7 +398,7 @@ def _combine(
         there[top] = math.isfinite(d[top])
 
 
-@njit(cache=True)
+@loop
 def _extreme(
     op: int,
     w: NDArray[np.int64],
@@ -422,13 +423,13 @@ def _extreme(
         w[top], d[top], there[top] = w[top + 1], d[top + 1], True
 
 
-@njit(cache=True)
+@loop
 def _wrapped_product(a: int, b: int) -> int:
     # As unsigned numbers: of signed ones the compiler may assume that they never overflow.
     return int(np.int64(np.uint64(a) * np.uint64(b)))
 
 
-@njit(cache=True)
+@loop
 def _overflows(a: int, b: int) -> bool:
     if a == 0 or b == 0:
         return False

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import Automaton
 from headwater.kernels.pattern.choices import RowsPerMatch
 from headwater.kernels.pattern.partitioned_rows import Arranged, at_rows
@@ -314,7 +314,7 @@ def _place_among_equals(query: PatternQuery, table: Arranged, rows: Numbers) -> 
 # --- loops over the bound rows: `begin[i]` is the first row of an answer's match, `upto[i]` how many of them it sees ----
 
 
-@njit(cache=True)
+@loop
 def _navigate(member: Mask, begin: Numbers, upto: Numbers, first: bool, offset: int) -> Numbers:
     place = np.full(len(begin), -1, np.int64)
     for answer in range(len(begin)):
@@ -329,7 +329,7 @@ def _navigate(member: Mask, begin: Numbers, upto: Numbers, first: bool, offset: 
     return place
 
 
-@njit(cache=True)
+@loop
 def _running_count(member: Mask, begin: Numbers, upto: Numbers) -> Numbers:
     sums = np.zeros(len(member) + 1, np.int64)
     for at in range(len(member)):
@@ -340,7 +340,7 @@ def _running_count(member: Mask, begin: Numbers, upto: Numbers) -> Numbers:
     return count
 
 
-@njit(cache=True)
+@loop
 def _running_sum(
     values: NDArray[np.float64], member: Mask, begin: Numbers, upto: Numbers
 ) -> NDArray[np.float64]:
@@ -356,7 +356,7 @@ def _running_sum(
     return total
 
 
-@njit(cache=True)
+@loop
 def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numbers) -> tuple[Numbers, Mask]:
     total = np.zeros(len(begin), np.int64)
     fits = np.ones(len(begin), np.bool_)
@@ -373,7 +373,7 @@ def _running_whole_sum(values: Numbers, member: Mask, begin: Numbers, upto: Numb
     return total, fits
 
 
-@njit(cache=True)
+@loop
 def _running_extreme(
     values: NDArray[np.float64],
     member: Mask,
@@ -392,7 +392,7 @@ def _running_extreme(
     return best
 
 
-@njit(cache=True)
+@loop
 def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, row_numbers: Numbers) -> Numbers:
     place = np.full(len(begin), -1, np.int64)
     for answer in range(len(begin)):
@@ -402,7 +402,7 @@ def _place_of_row(rows: Numbers, begin: Numbers, upto: Numbers, row_numbers: Num
     return place
 
 
-@njit(cache=True)
+@loop
 def _equals_before(hashes: NDArray[np.uint64], goes_on: Mask) -> Numbers:
     """For rows in runs of one time (`goes_on`: a run goes on), how many equal ones of its run come before each."""
     place = np.zeros(len(hashes), np.int64)
@@ -416,7 +416,7 @@ def _equals_before(hashes: NDArray[np.uint64], goes_on: Mask) -> Numbers:
     return place
 
 
-@njit(cache=True)
+@loop
 def _fold(hashes: NDArray[np.uint64], variable: Numbers, bound: Numbers) -> NDArray[np.uint64]:
     """One hash for the rows of each match, in their order."""
     folded = np.zeros(len(bound), np.uint64)

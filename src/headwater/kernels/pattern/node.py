@@ -34,10 +34,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.choices import Mode
 from headwater.model import Instant
 from headwater.model.splitmix import GOLDEN, splitmix64
@@ -197,7 +197,7 @@ _ALL_BITS = (1 << 64) - 1
 # --- filtering --------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True)
+@loop
 def _filtered(holds: Mask) -> Bits:
     """For each row the elements whose own conditions it satisfies, as bits; 0: none."""
     bits = np.zeros(holds.shape[1], np.uint64)
@@ -209,7 +209,7 @@ def _filtered(holds: Mask) -> Bits:
     return bits
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _satisfies(bits: int, element: int) -> bool:
     return (np.uint64(bits) >> np.uint64(element)) & np.uint64(1) != np.uint64(0)
 
@@ -217,7 +217,7 @@ def _satisfies(bits: int, element: int) -> bool:
 # --- scan: one sequence (FIRST, RECENT) -------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True)
+@loop
 def _scan_one(
     window: Window,
     sent: Sent,
@@ -250,13 +250,13 @@ def _scan_one(
     return sent
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _awaited(window: Window, bits: int, element: int) -> bool:
     """Whether a row may be bound to an element, the first events of the window being bound to those before it."""
     return _satisfies(bits, element)
 
 
-@numba.njit(cache=True)
+@loop
 def _give_up_late(window: Window, now: int, within_us: int) -> None:
     """Start empty if the one sequence is out of time."""
     if window.counts[HELD] and window.time[0] + within_us < now:
@@ -266,7 +266,7 @@ def _give_up_late(window: Window, now: int, within_us: int) -> None:
 # --- scan: many sequences (UNRESTRICTED) ------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True)
+@loop
 def _scan_many(
     window: Window,
     sent: Sent,
@@ -301,7 +301,7 @@ def _scan_many(
     return sent
 
 
-@numba.njit(cache=True)
+@loop
 def _register(window: Window, element: int, row: int, time: int) -> None:
     start = _followed(window, element, row, time)
     if start == NEVER:
@@ -316,7 +316,7 @@ def _register(window: Window, element: int, row: int, time: int) -> None:
     window.counts[HELD] += 1
 
 
-@numba.njit(cache=True)
+@loop
 def _followed(window: Window, element: int, row: int, time: int) -> int:
     """The time of the latest initial event that an event would follow; NEVER: no sequence waits for it."""
     if element == 0:
@@ -328,7 +328,7 @@ def _followed(window: Window, element: int, row: int, time: int) -> int:
     return NEVER
 
 
-@numba.njit(cache=True)
+@loop
 def _make_room(window: Window) -> None:
     """Give up one event (rule 5)."""
     held = window.counts[HELD]
@@ -342,7 +342,7 @@ def _make_room(window: Window) -> None:
     window.counts[DROPPED] += 1
 
 
-@numba.njit(cache=True)
+@loop
 def _forget(window: Window, now: int, within_us: int) -> None:
     """Remove what no later event can complete."""
     remaining = 0
@@ -354,13 +354,13 @@ def _forget(window: Window, now: int, within_us: int) -> None:
     window.counts[HELD] = remaining
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _put(window: Window, place: int, element: int, row: int, time: int, start: int) -> None:
     window.element[place], window.row[place] = element, row
     window.time[place], window.start[place] = time, start
 
 
-@numba.njit(cache=True, inline="always")
+@loop(inline="always")
 def _move(window: Window, source: int, target: int) -> None:
     _put(
         window, target, window.element[source], window.row[source], window.time[source], window.start[source]
@@ -370,7 +370,7 @@ def _move(window: Window, source: int, target: int) -> None:
 # --- response ---------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True)
+@loop
 def _count_ways(window: Window, ways: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
     """In how many ways each event leads to the accepting one; returns those of all initial events.
 
@@ -393,7 +393,7 @@ def _count_ways(window: Window, ways: NDArray[np.float64], totals: NDArray[np.fl
     return totals[0]
 
 
-@numba.njit(cache=True)
+@loop
 def _next_of(window: Window, ways: NDArray[np.float64], chosen: Numbers, element: int, place: int) -> int:
     """The first event from `place` on for an element, after those chosen and leading to the accepting one; -1: none."""
     for e in range(place, window.counts[HELD]):
@@ -403,7 +403,7 @@ def _next_of(window: Window, ways: NDArray[np.float64], chosen: Numbers, element
     return -1
 
 
-@numba.njit(cache=True)
+@loop
 def _send_all(
     window: Window,
     sent: Sent,
@@ -433,7 +433,7 @@ def _send_all(
     return sent
 
 
-@numba.njit(cache=True)
+@loop
 def _send_one(
     window: Window,
     sent: Sent,
@@ -460,14 +460,14 @@ def _send_one(
     return _send_chosen(window, sent, chosen, row, time)
 
 
-@numba.njit(cache=True)
+@loop
 def _draw(seed: int, n: int) -> float:
     """The n-th number of a seed, from 0 to below 1 (splitmix64)."""
     bits = splitmix64(np.uint64(seed) + (np.uint64(n) + np.uint64(1)) * GOLDEN)
     return np.float64(bits >> np.uint64(11)) / 2.0**53
 
 
-@numba.njit(cache=True)
+@loop
 def _send_chosen(window: Window, sent: Sent, chosen: Numbers, row: int, time: int) -> Sent:
     elements = len(chosen)
     sent = _with_room(sent)
@@ -477,7 +477,7 @@ def _send_chosen(window: Window, sent: Sent, chosen: Numbers, row: int, time: in
     return sent
 
 
-@numba.njit(cache=True)
+@loop
 def _send(sent: Sent, elements: int, row: int, time: int) -> None:
     """End a match of which the rows before the accepting one are noted."""
     sent.rows[(sent.made[0] + 1) * elements - 1] = row
@@ -485,7 +485,7 @@ def _send(sent: Sent, elements: int, row: int, time: int) -> None:
     sent.made[0] += 1
 
 
-@numba.njit(cache=True)
+@loop
 def _with_room(sent: Sent) -> Sent:
     """Room for one more match."""
     if sent.made[0] < len(sent.ends):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.runs import (
     AT,
     BEST,
@@ -54,7 +54,7 @@ def packed(slots: Sequence[int], runs: Sequence[Runs], ends: Numbers) -> Ragged:
     return Ragged(offsets, {"words": words})
 
 
-@njit(cache=True)
+@loop
 def entries(words: Numbers, offsets: Numbers) -> Numbers:
     """int64[n, 3]: slot, record and place of the first word after the head, record by record."""
     count, at = 0, 0
@@ -79,7 +79,7 @@ def unpacked(words: Numbers, some: Numbers, ends: Numbers, none: Runs) -> Runs:
     return Runs(*_read(words, some, ends, none.threads.shape[1], none.doubles.shape[1]))
 
 
-@njit(cache=True)
+@loop
 def _sizes(open_: Numbers, wholes: int, doubles: int, ends: Numbers) -> Numbers:
     size = np.zeros(len(open_), np.int64)
     for line in range(len(open_)):
@@ -92,7 +92,7 @@ def _sizes(open_: Numbers, wholes: int, doubles: int, ends: Numbers) -> Numbers:
     return size
 
 
-@njit(cache=True)
+@loop
 def _write(
     words: Numbers,
     cursor: Numbers,
@@ -131,7 +131,7 @@ def _write(
         wait += open_[line, WAITING]
 
 
-@njit(cache=True)
+@loop
 def _read(
     words: Numbers, some: Numbers, ends: Numbers, wholes: int, remembered: int
 ) -> tuple[Numbers, Numbers, NDArray[np.float64], Numbers, Numbers]:

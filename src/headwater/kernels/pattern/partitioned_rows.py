@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.question import RowTest, Value
 from headwater.kernels.pattern.row_blocks import Spans, read_blocks
 from headwater.kernels.pattern.runs import Segments
@@ -347,7 +347,7 @@ def keys_as_stored(keys: Rows, partition: Numbers) -> dict[str, Values]:
     return {_KEY + name: column.take(partition) for name, column in keys.columns.items()}
 
 
-@njit(cache=True)
+@loop
 def with_equals(time: Numbers, low: Numbers, needed: Numbers, high: Numbers) -> Numbers:
     """For each segment the first row as early as the first needed one: the place of a row among equal rows is part of `match_id`."""
     first = needed.copy()

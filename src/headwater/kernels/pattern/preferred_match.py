@@ -24,9 +24,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import ABSENT, ACCEPT, ANY, AT_END, RELAXED, TAKE, Automaton
 from headwater.kernels.pattern.machine import Look, Stack, Table, remember
 from headwater.kernels.pattern.runs import (
@@ -93,7 +93,7 @@ FOUND: Final = 3  # the node of the match found so far; NONE, EMPTY_MATCH
 FOUND_AT: Final = 4
 
 
-@njit(cache=True)
+@loop
 def find_preferred(
     pattern: Pattern,
     table: Table,
@@ -379,7 +379,7 @@ def find_preferred(
     return output, after, counted
 
 
-@njit(cache=True)
+@loop
 def _expire(
     pattern: Pattern, table: Table, partial: Partial, known: Numbers, offset: int, deadline: int, until: int
 ) -> None:
@@ -411,7 +411,7 @@ def _expire(
     known[COUNT] = remaining
 
 
-@njit(cache=True)
+@loop
 def _at_the_end(
     auto: Automaton,
     table: Table,
@@ -430,7 +430,7 @@ def _at_the_end(
     return best, best_time
 
 
-@njit(cache=True)
+@loop
 def _next_search(
     auto: Automaton, rules: Rules, bound: Numbers, begin: int, end: int, search: int, counted: Numbers
 ) -> int:
@@ -451,7 +451,7 @@ def _next_search(
     return next_search
 
 
-@njit(cache=True)
+@loop
 def _is_known(
     partial: Partial,
     state: int,
@@ -477,7 +477,7 @@ def _is_known(
     return False
 
 
-@njit(cache=True)
+@loop
 def _compacted(nodes: Numbers, node_count: int, threads: Numbers, count: int, best: int) -> tuple[int, int]:
     """The nodes that are still reached, and where the best match is among them."""
     nothing = np.zeros((0, MEMORY), np.int64)

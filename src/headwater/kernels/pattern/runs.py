@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.pattern.automaton import ANY_ROW, NEXT, PASSED, TAKEN, Automaton
 from headwater.kernels.pattern.machine import Look, Memory, Programs, Stack, Table, holds, remember
 
@@ -164,7 +164,7 @@ class Runs(NamedTuple):
     waiting: NDArray[np.int64]
 
 
-@njit(cache=True)
+@loop
 def room(lines: NDArray[Any], count: int) -> NDArray[Any]:
     """The array, or a longer copy of it."""
     if count <= lines.shape[0]:
@@ -174,7 +174,7 @@ def room(lines: NDArray[Any], count: int) -> NDArray[Any]:
     return longer
 
 
-@njit(cache=True)
+@loop
 def appended(lines: NDArray[Any], count: int, more: NDArray[Any]) -> NDArray[Any]:
     """The first `count` lines, and more after them."""
     lines = room(lines, count + len(more))
@@ -182,7 +182,7 @@ def appended(lines: NDArray[Any], count: int, more: NDArray[Any]) -> NDArray[Any
     return lines
 
 
-@njit(cache=True)
+@loop
 def satisfied(
     programs: Programs,
     memory: Memory,
@@ -209,7 +209,7 @@ def satisfied(
     return holds(programs, condition, table, look, trial_whole, trial_double, stack)
 
 
-@njit(cache=True)
+@loop
 def vetoed(
     pattern: Pattern, state: int, takes: bool, is_next: bool, table: Table, look: Look, scratch: Scratch
 ) -> bool:
@@ -230,7 +230,7 @@ def vetoed(
     return False
 
 
-@njit(cache=True)
+@loop
 def without_ended_claims(pattern: Pattern, state: int, table: Table, look: Look, scratch: Scratch) -> int:
     """The state in which a partial match processes a row: without the claims of greedy loops whose UNTIL the row meets."""
     auto = pattern.auto
@@ -245,7 +245,7 @@ def without_ended_claims(pattern: Pattern, state: int, table: Table, look: Look,
     return state
 
 
-@njit(cache=True)
+@loop
 def compact(
     nodes: NDArray[np.int64],
     count: int,
@@ -290,7 +290,7 @@ def compact(
     return remaining, new[best]
 
 
-@njit(cache=True)
+@loop
 def emit_line(
     output: MatchOutput, segment: int, kind: int, time: int, first_row: int, number: int
 ) -> MatchOutput:
@@ -306,7 +306,7 @@ def emit_line(
     return MatchOutput(found, place + 1, output.bound, output.ends)
 
 
-@njit(cache=True)
+@loop
 def emit_bound(output: MatchOutput, nodes: Numbers, node: int, offset: int) -> MatchOutput:
     """The output with the rows that lead to a node, bound in the last line: place in the table, and the state that took each."""
     length = 0
@@ -325,7 +325,7 @@ def emit_bound(output: MatchOutput, nodes: Numbers, node: int, offset: int) -> M
     return MatchOutput(output.found, output.size, bound, ends)
 
 
-@njit(cache=True)
+@loop
 def wider(lines: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Both sides with room for so many partial matches."""
     wider = np.zeros((2, max(count, 2 * lines.shape[1]), lines.shape[2]), lines.dtype)
@@ -333,7 +333,7 @@ def wider(lines: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     return wider
 
 
-@njit(cache=True)
+@loop
 def longest(pointers: Numbers) -> int:
     """The length of the longest list."""
     most = 0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 from headwater.kernels.predict.ordering import SOME, prefetch
 from headwater.model import Column
@@ -66,7 +66,7 @@ def write_answer_words(
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _begin(known: Bits) -> None:
     """Hash the key and update time of every line that may be an answer's first: many answers share one."""
     for line in range(len(known)):
@@ -75,7 +75,7 @@ def _begin(known: Bits) -> None:
             known[line, _HASHES + half] = _go_on(bits, known[line, _IDENTITY], known[line, _T0], seed)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _write(known: Bits, lines: tuple[Whole, ...], piece: Whole, chosen: Whole, ids: Bits, words: Bits) -> Any:
     """Write the words of answers, some at a time. The result has no meaning: it forces the compiler to load lines ahead."""
     seen = np.uint64(0)
@@ -89,7 +89,7 @@ def _write(known: Bits, lines: tuple[Whole, ...], piece: Whole, chosen: Whole, i
     return seen
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _write_row(
     known: Bits, lines: tuple[Whole, ...], piece: int, chosen: Whole, row: int, ids: Bits, words: Bits
 ) -> None:
@@ -109,13 +109,13 @@ def _write_row(
         words[row, column] = known[line, _KEY + (chosen[column] & 1)]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _go_on(bits: Any, key: Any, time: Any, seed: Any) -> Any:
     """Continue a hash with a key and an update time."""
     return splitmix64((splitmix64(bits ^ key) + seed) ^ time) + seed
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _eight_digits(bits: Any) -> Any:
     """Four bytes as hexadecimal digits, the lowest byte first, in one word: all eight at once."""
     bits = (bits | (bits << np.uint64(16))) & _PAIRS

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.answers import BEGINS, EMITTED, ENDS, FIRST, FLAGS, MADE, PIECE, Table, forget
 from headwater.kernels.predict.geometry import join_probability, value_probability
@@ -67,13 +67,13 @@ class Scene(NamedTuple):
     work: Real
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def has_room(scene: Scene, many: int) -> bool:
     """Whether there is room for so many rows."""
     return scene.output.at[0] + many <= len(scene.output.rows)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def advance(scene: Scene, row: int, until: int) -> bool:
     """Emit the rows of an answer that are due before `until` by time alone, and drop it if it is over. False: no room, to be called again."""
     rules, table = scene.plan.rules, scene.table
@@ -99,7 +99,7 @@ def advance(scene: Scene, row: int, until: int) -> bool:
     return True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def set_due(scene: Scene, row: int, now: int) -> None:
     """When an answer is next due by time alone, at `now` or later."""
     rules, rows = scene.plan.rules, scene.table.rows
@@ -113,20 +113,20 @@ def set_due(scene: Scene, row: int, now: int) -> None:
     scene.table.due[row] = due
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def tick_after(time: int, begins: int, ends: int, every: int) -> int:
     """The tick after `time` at which an answer is emitted, its end if no tick is left."""
     tick = time + every
     return tick if tick < ends and tick - begins < span_of_ticks(every) else ends
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def span_of_ticks(every: int) -> int:
     """How long after its begin an answer is emitted at ticks; longer than all time if they are far apart."""
     return MOST_TICKS * min(every, _FAR_APART)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def emit(scene: Scene, row: int, time: int, order: int) -> None:
     """Emit a row of an answer; there is room for it."""
     table, rows = scene.table, scene.output.rows
@@ -146,7 +146,7 @@ def emit(scene: Scene, row: int, time: int, order: int) -> None:
         rows[place, part + 2] = scene.lines.end[line]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: int, end: int) -> None:
     """Emit that nothing is left of an answer. Its last row was emitted while a line had its former life."""
     emit(scene, row, time, order)
@@ -158,7 +158,7 @@ def withdraw(scene: Scene, row: int, time: int, order: int, line: int, start: in
             rows[place, part + 1], rows[place, part + 2] = start, end
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> None:
     """The probability of every row emitted, at the best instant of the row's interval: of several joins the least.
 
@@ -192,7 +192,7 @@ def chances(plan: Plan, lines: Lines, rows: Whole, work: Real, found: Real) -> N
                 break
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _chance_from(
     lines: Lines, left: int, right: int, join: Join, piece: int, begins: int, work: Real
 ) -> float:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 
 NEVER: Final = np.iinfo(np.int64).max
@@ -50,7 +50,7 @@ class Table(NamedTuple):
     at: Whole
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def take(table: Table) -> int:
     """A row for a new answer, or -1."""
     at = table.at
@@ -67,7 +67,7 @@ def take(table: Table) -> int:
     return row
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def give_back(table: Table) -> None:
     """Free the rows that were taken last and are in no list yet."""
     at = table.at
@@ -79,7 +79,7 @@ def give_back(table: Table) -> None:
         at[FREE] = row
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def enlist(table: Table, row: int, many: int) -> None:
     """Put an answer into the lists of its lines."""
     rows, heads = table.rows, table.heads
@@ -94,7 +94,7 @@ def enlist(table: Table, row: int, many: int) -> None:
         heads[line] = row * many + alias
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def forget(table: Table, row: int, many: int) -> None:
     """Remove an answer from all lists and free its row."""
     rows, at = table.rows, table.at
@@ -112,7 +112,7 @@ def forget(table: Table, row: int, many: int) -> None:
     at[COUNT] -= 1
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def enlist_all(table: Table, many: int) -> None:
     """Put all rows in use into the lists of their lines; a row that is not due is free."""
     at = table.at

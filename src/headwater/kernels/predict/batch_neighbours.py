@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry import reach_since
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
 from headwater.kernels.predict.line_grid import AXES
@@ -75,7 +75,7 @@ def batch_for(lines: int) -> Batch:
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def lay(
     batch: Batch, plan: Plan, lines: Lines, side: int, there: Whole, old: int, since: int, sorts: bool
 ) -> None:
@@ -125,7 +125,7 @@ def lay(
     starts[last] = count
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def look(batch: Batch, box: Real, number: int, hits: Whole) -> int:
     """Write those lines into `hits` that came before a number and whose boxes meet this one; returns how many."""
     rows, along = 1 << batch.at[BITS], 1 << batch.at[BITS_ALONG]
@@ -150,7 +150,7 @@ def look(batch: Batch, box: Real, number: int, hits: Whole) -> int:
     return found
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _meet(batch: Batch, first: int, stop: int, box: Real, before: int, hits: Whole, found: int) -> int:
     """Write those of some lines into `hits` that came before and whose boxes meet this one."""
     boxes, who = batch.boxes, batch.who
@@ -168,7 +168,7 @@ def _meet(batch: Batch, first: int, stop: int, box: Real, before: int, hits: Who
     return found
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _span(batch: Batch, box: Real, level: int, axis: int, many: int) -> tuple[int, int]:
     """The first cell along an axis that can contain the middle of a box that meets this one, and how many there are; at most all."""
     if many == 1:
@@ -181,7 +181,7 @@ def _span(batch: Batch, box: Real, level: int, axis: int, many: int) -> tuple[in
     return int(first) & (many - 1), int(last - first) + 1
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _cell(batch: Batch, place: int) -> int:
     """The cell of a draft; records how large boxes of its level are."""
     drafts, widths = batch.drafts, batch.widths
@@ -212,7 +212,7 @@ def _cell(batch: Batch, place: int) -> int:
     return cell
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _bits(count: int) -> int:
     """The number of cells on a level, at least the number of lines: the logarithm."""
     bits = 4

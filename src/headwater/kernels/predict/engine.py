@@ -12,8 +12,7 @@ Rule 4  With zones a line that meets no tile of this zone is ignored.
 
 from __future__ import annotations
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict import line_grid
 from headwater.kernels.predict.answer_rows import Scene, advance, emit, has_room, set_due, withdraw
@@ -41,7 +40,7 @@ from headwater.kernels.predict.search import (
 from headwater.kernels.predict.zones import is_here
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
     """Process all events in order, then let time pass until `until`. Not DONE: to be called again when there is room."""
     at, table = look.at, scene.table
@@ -66,7 +65,7 @@ def run(scene: Scene, look: Search, events: Whole, until: int) -> int:
     return DONE
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _begin(
     scene: Scene, look: Search, what: int, line: int, start: int, end: int, when: int, order: int
 ) -> int:
@@ -85,7 +84,7 @@ def _begin(
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
     """A line is added."""
     at = look.at
@@ -104,7 +103,7 @@ def _add(scene: Scene, look: Search, line: int, start: int, end: int) -> int:
     return DONE
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int, order: int) -> int:
     """The life of a line changes."""
     lines, table, many = scene.lines, scene.table, scene.plan.rules[ALIASES]
@@ -129,7 +128,7 @@ def _live(scene: Scene, look: Search, line: int, start: int, end: int, when: int
     return DONE
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _catch_up(scene: Scene, line: int, when: int) -> bool:
     """Let time pass until `when` for the answers of a line; returns whether there is room for a row of each one left."""
     table, many = scene.table, scene.plan.rules[ALIASES]
@@ -144,7 +143,7 @@ def _catch_up(scene: Scene, line: int, when: int) -> bool:
     return has_room(scene, left)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _change(  # noqa: PLR0913 inlined into the loop over changed lives
     scene: Scene,
     row: int,
@@ -172,7 +171,7 @@ def _change(  # noqa: PLR0913 inlined into the loop over changed lives
         set_due(scene, row, when)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _give_up(scene: Scene, line: int, when: int, order: int) -> None:
     """Reduce a line's answers to what is certain."""
     table, rows, rules = scene.table, scene.table.rows, scene.plan.rules

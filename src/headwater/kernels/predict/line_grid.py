@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
 from headwater.kernels.predict.plan import JOINS, ONCE, SOURCES, Plan, join_of
@@ -60,7 +60,7 @@ class LineGrid(NamedTuple):
     at: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def put(grid: LineGrid, plan: Plan, lines: Lines, line: int) -> None:
     """Add a line to the grid; there is room for MOST_CELLS entries a side of each join."""
     at, source = grid.at, line % plan.rules[SOURCES]
@@ -78,7 +78,7 @@ def put(grid: LineGrid, plan: Plan, lines: Lines, line: int) -> None:
                 _stand(grid, lines, line, join, j, side)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def drop(grid: LineGrid, line: int) -> None:
     """Remove a line, so that no search finds it any more."""
     at = grid.at
@@ -90,7 +90,7 @@ def drop(grid: LineGrid, line: int) -> None:
     leave(grid, line)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def leave(grid: LineGrid, line: int) -> None:
     """Remove a line from its cells."""
     entries, at = grid.entries, grid.at
@@ -110,7 +110,7 @@ def leave(grid: LineGrid, line: int) -> None:
     grid.first[line] = -1
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def near(grid: LineGrid, plan: Plan, lines: Lines, line: int, j: int, side: int, hits: Whole) -> int:
     """Write the lines into `hits` that may match a line on a side of a join; returns how many."""
     at = grid.at
@@ -133,20 +133,20 @@ def near(grid: LineGrid, plan: Plan, lines: Lines, line: int, j: int, side: int,
     return found
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def has_cells(grid: LineGrid, plan: Plan) -> bool:
     """Whether there is room for one more line."""
     return grid.at[USED] + 2 * MOST_CELLS * plan.rules[JOINS] <= len(grid.entries)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def draw(grid: LineGrid, plan: Plan, lines: Lines) -> None:
     """Put all lines of the grid into the empty cells of a new grid."""
     for place in range(grid.at[ALIVE]):
         put(grid, plan, lines, grid.alive[0, place])
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def widths(plan: Plan, lines: Lines, alive: Whole, axes: Real) -> None:
     """Write the width of the cells of a grid for these lines into `axes`."""
     for j in range(plan.rules[JOINS]):
@@ -168,7 +168,7 @@ def widths(plan: Plan, lines: Lines, alive: Whole, axes: Real) -> None:
             axes[j, 0] = 1.0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _stand(grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: int) -> None:
     """Put a line into the cells of its box."""
     x, x_last, y, y_last = _cells(grid, lines, line, join, j, side)
@@ -180,7 +180,7 @@ def _stand(grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: in
             _enter(grid, line, _name(j, side, cx, cy))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _enter(grid: LineGrid, line: int, cell: int) -> None:
     entries, at = grid.entries, grid.at
     entry = at[FREE]
@@ -202,7 +202,7 @@ def _enter(grid: LineGrid, line: int, cell: int) -> None:
     grid.first[line] = entry
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _look(grid: LineGrid, cell: int, hits: Whole, found: int) -> int:
     entries, seen, serial = grid.entries, grid.seen, grid.at[SERIAL]
     entry = grid.buckets[cell & (len(grid.buckets) - 1)]
@@ -217,7 +217,7 @@ def _look(grid: LineGrid, cell: int, hits: Whole, found: int) -> int:
     return found
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _cells(
     grid: LineGrid, lines: Lines, line: int, join: Join, j: int, side: int
 ) -> tuple[int, int, int, int]:
@@ -227,7 +227,7 @@ def _cells(
     return first_x, last_x, first_y, last_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _span(width: float, lines: Lines, line: int, join: Join, side: int, axis: int) -> tuple[int, int]:
     if width <= 0.0:
         return 0, 0
@@ -238,24 +238,24 @@ def _span(width: float, lines: Lines, line: int, join: Join, side: int, axis: in
     return int(first), int(last)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _how_many(x: int, x_last: int, y: int, y_last: int) -> int:
     """The number of these cells; 0: too many."""
     cells = (x_last - x + 1) * (y_last - y + 1)
     return cells if cells <= MOST_CELLS else 0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _wide(j: int, side: int) -> Any:
     return mixed(mixed(2 * j + side + 1))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _name(j: int, side: int, x: int, y: int) -> Any:
     return mixed(mixed(mixed(2 * j + side) ^ x) ^ y)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def mixed(number: Any) -> Any:
     """A whole number whose bits depend on all bits of this one: one step of splitmix64."""
     return np.int64(next_of_splitmix64(number))

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.cell_index import Boxes, CellIndex
 from headwater.kernels.predict.geometry import Join, join_of, reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real
@@ -108,7 +108,7 @@ def _sides(query: PredictQuery, number: int) -> Iterator[_Side]:
         yield _Side(number, join, 1, other, layer + 1, layer)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _reach_of(lines: Lines, join: Join, side: int, boxes: Real) -> None:
     """Write the boxes of lines; a missing axis is a point."""
     for k in range(len(boxes)):

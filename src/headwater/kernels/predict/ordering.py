@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import Whole
 
 Bits = NDArray[np.uint64]
@@ -100,7 +100,7 @@ def _packed(columns: Sequence[Whole], most: int) -> list[tuple[Bits, int]]:
     return words
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@loop(nogil=True, _nrt=False, inline="always")
 def prefetch(rows: Any, which: Whole, start: int, stop: int) -> Any:
     """Read the beginning and the end of some rows. The result has no meaning, but a compiler would remove reads without a result."""
     seen, last = rows[0, 0], np.uint64(rows.shape[1] - 1)
@@ -110,7 +110,7 @@ def prefetch(rows: Any, which: Whole, start: int, stop: int) -> Any:
     return seen
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop(nogil=True, _nrt=False)
 def _slice(time: Whole, low: int, shift: int, starts: Whole, order: Whole) -> None:
     """Count the rows of each slice, and put them there."""
     for row in range(len(time)):
@@ -126,7 +126,7 @@ def _slice(time: Whole, low: int, shift: int, starts: Whole, order: Whole) -> No
     starts[0] = 0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop(nogil=True, _nrt=False)
 def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
     """Write rows column by column. The result has no meaning: see `prefetch`."""
     seen = 0
@@ -140,7 +140,7 @@ def _take(rows: Whole, order: Whole, columns: Whole) -> Any:
     return seen
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop(nogil=True, _nrt=False)
 def _append(word: Bits, column: Whole, low: int, shift: int, width: int) -> None:
     """Put bits of a column below the present contents of words."""
     mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
@@ -149,7 +149,7 @@ def _append(word: Bits, column: Whole, low: int, shift: int, width: int) -> None
         word[row] = (word[row] << np.uint64(width)) | (rest & mask)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop(nogil=True, _nrt=False)
 def _pack(word: Bits, lines: tuple[Whole, ...], place: Whole, width: int) -> None:
     """The places of all lines of a row in one word."""
     for row in range(len(word)):
@@ -160,7 +160,7 @@ def _pack(word: Bits, lines: tuple[Whole, ...], place: Whole, width: int) -> Non
         word[row] = bits
 
 
-@njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _sort(word: Bits, below: int, width: int, order: Whole) -> None:
     """Sort an order by the words of its rows, stably. So many bits are free above the words."""
     count, rounds = len(order), -(-width // DIGIT)

@@ -16,8 +16,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.answer_rows import span_of_ticks, tick_after
 from headwater.kernels.predict.answers import NEVER
 from headwater.kernels.predict.geometry import bounds, join_probability
@@ -83,7 +82,7 @@ class PairOutput(NamedTuple):
     at: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, output: PairOutput, until: int) -> int:
     """Let time pass until `until` for the pairs from NEXT on. Not DONE: to be called again when there is room."""
     rows, at, every = pairs.rows, output.at, plan.rules[EVERY]
@@ -119,7 +118,7 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, output: Pair
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
     """Search for the probabilities that are not settled: few, and a lot of code, so it is a function of its own."""
     join, every, place = join_of(plan.joins, 0), plan.rules[EVERY], 0
@@ -137,7 +136,7 @@ def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
             place += 1
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _bound_new_pairs(  # noqa: PLR0913 runs for every few pairs
     lines: Lines,
     promised: Whole,
@@ -176,7 +175,7 @@ def _bound_new_pairs(  # noqa: PLR0913 runs for every few pairs
             rows[row, DUE] = _due(rows, row, every)
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _due(rows: Whole, row: int, every: int) -> int:
     """When a pair is next due, after its begin and end have become known."""
     begins, ends = rows[row, BEGINS], rows[row, ENDS]
@@ -186,7 +185,7 @@ def _due(rows: Whole, row: int, every: int) -> int:
     return tick_after(tick, begins, ends, every)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _ticks_in(time: int, every: int) -> int:
     """How often one number goes into the other, rounded down. Correcting a floating-point quotient costs less than an integer division."""
     number = math.floor(time / every)
@@ -198,7 +197,7 @@ def _ticks_in(time: int, every: int) -> int:
     return number
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _work_out(
     lines: Lines,
     promised: Whole,
@@ -239,7 +238,7 @@ def _work_out(
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _live_through(  # noqa: PLR0913 runs for every pair
     laid: Real,
     differences: int,
@@ -290,7 +289,7 @@ def _live_through(  # noqa: PLR0913 runs for every pair
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _between(
     laid: Real,
     differences: int,
@@ -307,7 +306,7 @@ def _between(
     return found, zero + begins, zero + ends
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _emit(  # noqa: PLR0913 inlined into the loop over pairs
     lines: Lines,
     left: int,
@@ -357,7 +356,7 @@ def _emit(  # noqa: PLR0913 inlined into the loop over pairs
     return True
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _note(output: PairOutput, left: int, right: int, begins: int, last: int) -> None:
     """Note that a pair has rows; there is room for it."""
     row = output.rows[output.at[COUNT]]
@@ -365,7 +364,7 @@ def _note(output: PairOutput, left: int, right: int, begins: int, last: int) -> 
     output.at[COUNT] += 1
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _note_ticks(output: PairOutput, first: int, ticks: int, chance: int) -> None:
     """Note the ticks of the pair that was noted last."""
     row = output.rows[output.at[COUNT] - 1]
@@ -374,7 +373,7 @@ def _note_ticks(output: PairOutput, first: int, ticks: int, chance: int) -> None
         row[CHANCE] = chance
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _emit_chance(
     lines: Lines, left: int, right: int, join: Join, rows: Whole, row: int, output: PairOutput, now: int
 ) -> None:
@@ -391,7 +390,7 @@ def _emit_chance(
     rows[row, SURE] = output.chance[place] == 1.0
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _chance(lines: Lines, left: int, right: int, join: Join, output: PairOutput) -> float:
     """The probability of a pair at its best instant with its present lives, or UNSETTLED."""
     both = lines.tolerance[left] + lines.tolerance[right]

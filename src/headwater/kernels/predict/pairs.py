@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.batch_neighbours import COUNT, LINE, Batch, lay, look
 from headwater.kernels.predict.batch_neighbours import SHIFT as NUMBER
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
@@ -84,7 +83,7 @@ class Ground(NamedTuple):
     at: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def keep_ours(ground: Ground, came: Whole) -> int:
     """Keep those found that are for this zone; returns how many."""
     lines, count = ground.lines, 0
@@ -100,7 +99,7 @@ def keep_ours(ground: Ground, came: Whole) -> int:
     return count
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
     """Process new lines in order until all of them are done. Not DONE: to be called again when there is room."""
     at, join = ground.at, join_of(ground.plan.joins, 0)
@@ -119,7 +118,7 @@ def note_some(ground: Ground, pairs: Pairs, came: Whole) -> int:
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
     """Lay out the next batch of lines, and the existing ones."""
     plan, at = ground.plan, ground.at
@@ -134,7 +133,7 @@ def _lay_next(ground: Ground, came: Whole, sides: int) -> None:
     at[BATCH] = many
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _keep_since(ground: Ground, since: int) -> int:
     """Remove lines whose lives ended before; returns how many are left."""
     there, end, remaining = ground.there, ground.lines.end, 0
@@ -145,7 +144,7 @@ def _keep_since(ground: Ground, since: int) -> int:
     return remaining
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _note_pairs_near(ground: Ground, pairs: Pairs, join: Join, side: int, other: int) -> bool:
     """Let the new lines on a side of the join search those on the other one, from NEXT on. False: no room."""
     batch, beside, at = ground.batches[side], ground.batches[other], ground.at
@@ -160,7 +159,7 @@ def _note_pairs_near(ground: Ground, pairs: Pairs, join: Join, side: int, other:
     return True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _note(ground: Ground, pairs: Pairs, line: int, join: Join, side: int, found: int) -> None:
     """Note the pairs of a line, on a side of the join, with those that were found."""
     plan, lines, rank, rows, promised = ground.plan, ground.lines, ground.rank, pairs.rows, ground.promised

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.choices import Certainty
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines
 
@@ -30,7 +30,7 @@ _MUST: Final = int(Certainty.MUST)
 _MARGIN_US: Final = 2
 
 
-@njit(**LOOP, error_model="numpy", forceinline=True)
+@loop(**LOOP, error_model="numpy", forceinline=True)
 def quick_test(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple[bool, int, int]:
     """Whether a pair may have an answer; a time before which it does not begin; and, given the `promised` lives, one before which it does not end."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
@@ -75,7 +75,7 @@ def quick_test(lines: Lines, k: int, j: int, join: Join, promised: int) -> tuple
     return True, early, early
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def whole(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
     """When the answer of a pair begins and ends, if it is as long as the lives and w allow."""
     both = lines.tolerance[k] + lines.tolerance[j]
@@ -91,7 +91,7 @@ def whole(lines: Lines, k: int, j: int, join: Join) -> tuple[bool, int, int]:
     return True, start, until
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def is_sure(lines: Lines, k: int, j: int, join: Join) -> bool:
     """Whether the test finds a moment at which every difference is within its bound whatever the tolerances."""
     start, end = max(lines.start[k], lines.start[j]), min(lines.end[k], lines.end[j])
@@ -118,7 +118,7 @@ def is_sure(lines: Lines, k: int, j: int, join: Join) -> bool:
     return enters < leaves
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _begins(lines: Lines, k: int, j: int, join: Join, more: float) -> bool:
     """Whether the younger line has a partner in time when it begins, with a margin before the other one's end."""
     start = max(lines.start[k], lines.start[j])
@@ -131,7 +131,7 @@ def _begins(lines: Lines, k: int, j: int, join: Join, more: float) -> bool:
     return found and first + low * 1e6 < lines.end[older] - _MARGIN_US
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _is_within(  # noqa: PLR0913 inlined into the test of every pair
     lines: Lines, k: int, j: int, join: Join, more: float, fixed: int, moves_k: bool, first: int, last: int
 ) -> tuple[bool, float]:

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import pieces_of, shapes, value_pieces_of
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Real, Single, Whole
@@ -127,7 +127,7 @@ def can_be_swapped(query: PredictQuery) -> bool:
     return values[0] == values[1] and one_way == other_way
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def join_of(joins: Joins, j: int) -> Join:
     """One of the joins."""
     s = joins.spans

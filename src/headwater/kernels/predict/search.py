@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict import answers as answer
 from headwater.kernels.predict.answer_rows import Scene, emit, has_room, set_due
 from headwater.kernels.predict.answers import (
@@ -88,7 +87,7 @@ class Search(NamedTuple):
     at: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def search(scene: Scene, look: Search, line: int, when: int, order: int, again: bool) -> int:
     """Find the answers that a line takes part in; `again`: some of them are known."""
     plan, at = scene.plan, look.at
@@ -117,7 +116,7 @@ def search(scene: Scene, look: Search, line: int, when: int, order: int, again: 
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def between(
     lines: Lines, left: int, right: int, join: Join, piece: int, is_plain: bool, work: Real
 ) -> tuple[bool, int, int]:
@@ -129,7 +128,7 @@ def between(
     return join_interval(lines, left, lines, right, join, piece, work)
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def interval_of(scene: Scene, row: int) -> tuple[bool, int, int]:
     """Whether an answer is valid with its lines' present lives, and from when until when."""
     plan, rows = scene.plan, scene.table.rows
@@ -154,7 +153,7 @@ def interval_of(scene: Scene, row: int) -> tuple[bool, int, int]:
     return found, begins, ends
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: bool) -> int:
     """The answers of a line to a condition on one alias."""
     plan = scene.plan
@@ -170,7 +169,7 @@ def _alone(scene: Scene, look: Search, line: int, when: int, order: int, again: 
     return _settle(scene, when, order)
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _with_partner(
     scene: Scene, look: Search, alias: int, line: int, other: int, when: int, order: int, again: bool
 ) -> int:
@@ -209,7 +208,7 @@ def _with_partner(
     return _settle(scene, when, order)
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _go_on(  # noqa: PLR0913 inlined into the search for pairs
     scene: Scene,
     look: Search,
@@ -254,7 +253,7 @@ def _go_on(  # noqa: PLR0913 inlined into the search for pairs
     return True
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _fits(scene: Scene, look: Search, alias: int, depth: int, piece: int) -> bool:
     """Whether the line chosen last satisfies its joins with those before it; records the interval."""
     plan, lines, chosen, state = scene.plan, scene.lines, look.chosen, look.ends
@@ -293,7 +292,7 @@ def _fits(scene: Scene, look: Search, alias: int, depth: int, piece: int) -> boo
     return True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _take(
     scene: Scene,
     look: Search,
@@ -319,7 +318,7 @@ def _take(
     return True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _settle(scene: Scene, when: int, order: int) -> int:
     """Put the new answers into the lists of their lines, and emit them if that is needed at once."""
     rules, table = scene.plan.rules, scene.table
@@ -338,7 +337,7 @@ def _settle(scene: Scene, when: int, order: int) -> int:
     return DONE
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _is_known(scene: Scene, look: Search, line: int, piece: int) -> bool:
     """Whether there is an answer of the lines chosen."""
     many, rows = scene.plan.rules[ALIASES], scene.table.rows
@@ -354,7 +353,7 @@ def _is_known(scene: Scene, look: Search, line: int, piece: int) -> bool:
     return False
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _is_mine(scene: Scene, look: Search) -> bool:
     """Whether the answer of the lines chosen belongs to this zone."""
     plan = scene.plan

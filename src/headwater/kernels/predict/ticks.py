@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.answer_identity import ID
 from headwater.kernels.predict.answers import NEVER
 from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
@@ -104,7 +104,7 @@ def _closed_up(number: Whole, many: Whole) -> Whole:
     return closed
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _count(ticks: Ticks, place: Whole, low: int, change: Whole, gap: Whole) -> None:
     """By tick: how many answers more there are than at the one before, and how many ticks without rows are before it, where one begins."""
     first, many = ticks.first, ticks.many
@@ -116,7 +116,7 @@ def _count(ticks: Ticks, place: Whole, low: int, change: Whole, gap: Whole) -> N
             gap[at] = first[answer] - low - place[answer]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _write_ends(
     answer_words: Whole, ticks: Ticks, over: Whole, ends: Whole, where: Whole, chance: Real, rows: Written
 ) -> Any:
@@ -132,7 +132,7 @@ def _write_ends(
     return seen
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _write_some(
     answer_words: Whole, ticks: Ticks, stand: _Stand, first: int, chance: Real, rows: Written
 ) -> int:
@@ -168,7 +168,7 @@ def _write_some(
     return stop
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def _write(answer_words: Whole, answer: int, where: int, time: int, rows: Written) -> None:
     """Write a row. Places are unsigned, so that indexing does not test for negative numbers."""
     row, place = np.uint64(answer), np.uint64(where)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.choices import Comparator
 from headwater.kernels.predict.geometry import reach
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Lines, Real, Whole
@@ -54,7 +54,7 @@ def _is_bounded(condition: Difference | Distance) -> bool:
     return condition.comparator in (Comparator.LESS_EQUAL, Comparator.LESS)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def meets(lines: Lines, line: int, join: Join, side: int, tile: float, zone: int, zones: int) -> bool:
     """Whether a line on a side of a join meets a tile of a zone."""
     x, x_last = _span(lines, line, join, side, 0, tile)
@@ -68,7 +68,7 @@ def meets(lines: Lines, line: int, join: Join, side: int, tile: float, zone: int
     return False
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def is_here(plan: Plan, lines: Lines, line: int, tile: float, hears_all: bool, corners: Real) -> bool:
     """Whether a line is for this zone; writes the corners of its box."""
     if tile <= 0.0:
@@ -85,7 +85,7 @@ def is_here(plan: Plan, lines: Lines, line: int, tile: float, hears_all: bool, c
     return here
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def is_ours(
     plan: Plan, t0: Whole, identity: Whole, corners: Real, tile: float, left: int, right: int
 ) -> bool:
@@ -101,31 +101,31 @@ def is_ours(
     return zone_of(name, zones) == plan.rules[ZONE]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def owner(low_x: float, low_y: float, tile: float, zones: int) -> int:
     """The zone that answers for a pair, by the greater of the low corners of its boxes."""
     return zone_of(mixed(mixed(np.int64(_place(low_x, tile))) ^ np.int64(_place(low_y, tile))), zones)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def corner(lines: Lines, line: int, join: Join, side: int, axis: int) -> float:
     """The low end of a line's box along an axis; 0 where it has none."""
     low, _ = reach(lines, line, join, side, axis)
     return low if low > -np.inf else 0.0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def zone_of(name: Any, zones: int) -> int:
     """The zone of a hash."""
     return int(np.uint64(name) % np.uint64(zones))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _place(value: float, tile: float) -> float:
     return min(max(np.floor(value / tile), -_FARTHEST), _FARTHEST)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _span(lines: Lines, line: int, join: Join, side: int, axis: int, tile: float) -> tuple[float, float]:
     low, high = reach(lines, line, join, side, axis)
     if low == -np.inf and high == np.inf:

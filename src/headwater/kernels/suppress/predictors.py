@@ -24,15 +24,15 @@ import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.suppress.choices import Predictor
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
+LOOP: Final[dict[str, Any]] = {"nogil": True, "_nrt": False}
 
 CONSTANT, SLOPE, LEAST_SQUARES, DOUBLE_EXPONENTIAL, KALMAN = range(5)
 CODES: Final = {
@@ -66,7 +66,7 @@ class Sensors(NamedTuple):
     real: Real
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def learn(
     rules: Rules, sensors: Sensors, slot: int, time: int, values: Real, row: int, slopes: Real, place: int
 ) -> None:
@@ -105,7 +105,7 @@ def learn(
     whole[slot, SEEN_AT] = time
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def fit(whole: Whole, real: Real, slot: int, slopes: Real, place: int) -> None:
     """Write the least squares slopes of a sensor's ring into `slopes[place]`: only lines that are sent need them."""
     dimensions = slopes.shape[1]
@@ -134,7 +134,7 @@ def fit(whole: Whole, real: Real, slot: int, slopes: Real, place: int) -> None:
         slopes[place, d] = _finite(together / spread)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _smooth(
     alpha: float, beta: float, whole: Whole, real: Real, slot: int, time: int, values: Real, row: int
 ) -> None:
@@ -162,7 +162,7 @@ def _smooth(
         _begin_anew(whole, real, slot, values, row)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _filter(
     q: float, r: float, whole: Whole, real: Real, slot: int, time: int, values: Real, row: int
 ) -> None:
@@ -205,7 +205,7 @@ def _filter(
         real[slot, covariance], real[slot, covariance + 1], real[slot, covariance + 2] = r, 0.0, 0.0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _begin_anew(whole: Whole, real: Real, slot: int, values: Real, row: int) -> None:
     """As if this were the first sample of the sensor."""
     dimensions = values.shape[1]
@@ -214,6 +214,6 @@ def _begin_anew(whole: Whole, real: Real, slot: int, values: Real, row: int) -> 
     whole[slot, STAGE] = 1
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _finite(slope: float) -> float:
     return slope if math.isfinite(slope) else 0.0

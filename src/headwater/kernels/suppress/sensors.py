@@ -18,9 +18,9 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.suppress.choices import Predictor, memory_of
 from headwater.kernels.suppress.predictors import (
     CODES,
@@ -96,7 +96,7 @@ def send(
     return Sent(sent.place[:many].copy(), sent.reason[:many].copy(), sent.slopes[:many].copy())
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _watch(
     rules: Rules,
     sensors: Sensors,

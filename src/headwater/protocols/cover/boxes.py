@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 Real = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def _plain(values: Real) -> Real:
     return np.ascontiguousarray(values, np.float64)
 
 
-@njit(cache=True)
+@loop
 def _ask(low: Real, high: Real, row_low: Real, row_high: Real) -> tuple[int, Real, Real, Real, Real]:
     columns = len(low)
     start, last = np.maximum(low, -GREATEST), np.minimum(high, GREATEST)

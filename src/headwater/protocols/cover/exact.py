@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.protocols.cover.boxes import DECIDED, OPEN, Boxes, Question, Real, Verdict, ask
 from headwater.protocols.cover.reduction import HELD, Rows, reduce
 
@@ -63,7 +63,7 @@ def subtract(question: Question, budget: int) -> Verdict:
     return _VERDICTS[count_parts(question.low, question.up, question.lows, question.ups, budget)[0]]
 
 
-@njit(cache=True)
+@loop
 def count_parts(low: Real, up: Real, lows: Real, ups: Real, budget: int) -> tuple[int, int]:
     """GAP, UNION or SPENT, and the number of parts tested."""
     total, columns = lows.shape
@@ -99,7 +99,7 @@ def count_parts(low: Real, up: Real, lows: Real, ups: Real, budget: int) -> tupl
     return UNION, seen
 
 
-@njit(cache=True)
+@loop
 def _look(
     low: Real, up: Real, lows: Real, ups: Real, rows: Rows, entries: Rows, share: Real, budget: int
 ) -> tuple[int, int, int, int]:
@@ -126,7 +126,7 @@ def _look(
     return SPENT, 0, 0, budget
 
 
-@njit(cache=True)
+@loop
 def _volume(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, share: Real) -> float:
     """The sum of the shares of the box that rows hold, each no less than it is but for rounding; written to `share[row]`."""
     columns = len(low)
@@ -144,7 +144,7 @@ def _volume(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, 
     return summed
 
 
-@njit(cache=True)
+@loop
 def _cut(
     low: Real,
     up: Real,

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.model.splitmix import GOLDEN, splitmix64
 from headwater.protocols.cover.boxes import DECIDED, GREATEST, OPEN, Boxes, Question, Real, Verdict, ask
 from headwater.protocols.cover.exact import BUDGET, subtract
@@ -89,7 +89,7 @@ def finds_gap(question: Question, trials: int, seed: int) -> bool:
     return bool(_finds_gap(low, up, lows, ups, trials, np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)))
 
 
-@njit(cache=True)
+@loop
 def _paper_share(low: Real, up: Real, lows: Real, ups: Real) -> float:
     share = 1.0
     for j in range(len(low)):
@@ -104,7 +104,7 @@ def _paper_share(low: Real, up: Real, lows: Real, ups: Real) -> float:
     return share
 
 
-@njit(cache=True)
+@loop
 def _sound_share(low: Real, up: Real, lows: Real, ups: Real) -> float:
     """Rule 4: `least[r]` is the smallest product over the columns so far that uses up to r rows."""
     most = min(len(lows), 2 * len(low))
@@ -118,7 +118,7 @@ def _sound_share(low: Real, up: Real, lows: Real, ups: Real) -> float:
     return least[most]
 
 
-@njit(cache=True)
+@loop
 def _spaces(low: float, up: float, lows: Real, ups: Real) -> tuple[float, float]:
     """The smallest share of a column between an end of it and a row, and between a row and the next above; 1: there is none."""
     width = up - low
@@ -142,7 +142,7 @@ def _spaces(low: float, up: float, lows: Real, ups: Real) -> tuple[float, float]
     ) / width if two < width else 1.0
 
 
-@njit(cache=True)
+@loop
 def _finds_gap(low: Real, up: Real, lows: Real, ups: Real, trials: int, seed: np.uint64) -> bool:
     columns = len(low)
     point = np.empty(columns)
@@ -161,7 +161,7 @@ def _finds_gap(low: Real, up: Real, lows: Real, ups: Real, trials: int, seed: np
     return False
 
 
-@njit(cache=True)
+@loop
 def _held(point: Real, lows: Real, ups: Real, rows: Rows) -> bool:
     """Whether a row holds the point; that row is tested earlier next time."""
     for n in range(len(rows)):
@@ -178,7 +178,7 @@ def _held(point: Real, lows: Real, ups: Real, rows: Rows) -> bool:
     return False
 
 
-@njit(cache=True, inline="always")
+@loop(inline="always")
 def _unit(state: np.uint64) -> float:
     """A number in [0, 1) from the state of the generator (SplitMix64)."""
     return float(splitmix64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.protocols.cover.boxes import Real
 
 Rows = NDArray[np.int32]
@@ -29,7 +29,7 @@ HELD: Final = -1
 """Instead of a number of rows: one of them holds the whole box."""
 
 
-@njit(cache=True)
+@loop
 def reduce(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, entries: Rows) -> int:
     """Move the rows that matter to the front of `rows[:count]`: how many they are, or HELD. Writes `entries[row]`."""
     count = _meeting(low, up, lows, ups, rows, count, entries)
@@ -40,7 +40,7 @@ def reduce(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, e
     return count
 
 
-@njit(cache=True)
+@loop
 def _meeting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, entries: Rows) -> int:
     retained = 0
     for n in range(count):
@@ -61,7 +61,7 @@ def _meeting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int,
     return retained
 
 
-@njit(cache=True)
+@loop
 def _conflicting(low: Real, up: Real, lows: Real, ups: Real, rows: Rows, count: int, entries: Rows) -> int:
     """One round of Rules 2 and 3, over all rows at once: dropping one never makes another worth keeping."""
     columns = len(low)

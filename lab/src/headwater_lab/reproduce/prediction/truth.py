@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from headwater.compiled import loop
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -161,7 +162,7 @@ def _scored(answers: int, true: int, both: int) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / (precision + recall) if both or not true else 0.0
 
 
-@njit(cache=True)
+@loop
 def _mark_near(
     values: Floats, first: Numbers, last: Numbers, now: Mask, bound: float, euclidean: bool, near: Mask
 ) -> None:
@@ -188,7 +189,7 @@ def _mark_near(
             )
 
 
-@njit(cache=True)
+@loop
 def _any_near(values: Floats, one: int, first: int, last: int, bound: float, euclidean: bool) -> bool:
     """Whether a value is near one of those from the first to the last."""
     for other in range(first, last + 1):

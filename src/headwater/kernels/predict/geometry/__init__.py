@@ -19,8 +19,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry import values
 from headwater.kernels.predict.geometry.borders import (
     MILLION,
@@ -89,7 +89,7 @@ class Meeting(NamedTuple):
     time: float
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def pieces_of(join: Join) -> int:
     """How many pieces a pair of this join may have: a number below it names a piece for each condition.
 
@@ -101,7 +101,7 @@ def pieces_of(join: Join) -> int:
     return pieces
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def join_interval(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> Found:
     """Whether left line `k` and right line `j` answer with this piece, and when the answer begins and ends."""
     pair = Pair(left, k, right, j)
@@ -122,7 +122,7 @@ def join_interval(left: Lines, k: int, right: Lines, j: int, join: Join, piece: 
     return True, zero + math.floor(begins + 0.5), zero + math.floor(ends + 0.5)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
     """Whether the pair may have an answer at all: cheap, and never no by mistake.
 
@@ -158,7 +158,7 @@ def join_may(left: Lines, k: int, right: Lines, j: int, join: Join) -> bool:
     return True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _gap(pair: Pair, of_k: int, of_j: int, meeting: Meeting, size: float) -> float:
     """A lower bound of the size of the difference, 0 or more, in millionths."""
     early, late, shift, w, time = meeting
@@ -171,7 +171,7 @@ def _gap(pair: Pair, of_k: int, of_j: int, meeting: Meeting, size: float) -> flo
     return max(0.0, max(min(one, other), -max(one, other)) - abs(slope_j) * w - 4.0 * TOUCH * noise)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> float:
     """The probability of the answer with this piece at its best instant.
 
@@ -189,7 +189,7 @@ def join_probability(left: Lines, k: int, right: Lines, j: int, join: Join, piec
     return max(join.p, chance) if join.certainty == PROBABILITY else chance
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _tests_one_difference_twice(join: Join) -> bool:
     """Whether two conditions are on the difference of the same dimensions."""
     for i in range(len(join.bound)):
@@ -202,7 +202,7 @@ def _tests_one_difference_twice(join: Join) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@loop(nogil=True)
 def join_polygon(left: Lines, k: int, right: Lines, j: int, join: Join, piece: int, work: Real) -> Real:
     """The corners of the answer's polygon, float64[m, 2]: seconds after the update of the left and of the right line.
 
@@ -223,7 +223,7 @@ def join_polygon(left: Lines, k: int, right: Lines, j: int, join: Join, piece: i
     return found
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def reach(lines: Lines, k: int, join: Join, side: int, axis: int) -> tuple[float, float]:
     """The range of line `k` over its life on one axis, widened: a left (side 0) and a right line (1) match only if these meet.
 
@@ -237,7 +237,7 @@ def reach(lines: Lines, k: int, join: Join, side: int, axis: int) -> tuple[float
     return reach_since(lines, k, join, side, axis, lines.start[k])
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def reach_since(lines: Lines, k: int, join: Join, side: int, axis: int, since: int) -> tuple[float, float]:
     """Like `reach`, if times before `since` do not matter."""
     slack = lines.tolerance[k] if join.certainty == MAY or join.certainty == PROBABILITY else 0.0
@@ -252,7 +252,7 @@ def reach_since(lines: Lines, k: int, join: Join, side: int, axis: int, since: i
     return -math.inf, math.inf
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _stretch(lines: Lines, k: int, of: int, room: float, since: int) -> tuple[float, float]:
     """The range of a dimension over the line's life, widened on both sides."""
     start = max(lines.start[k], since)
@@ -263,7 +263,7 @@ def _stretch(lines: Lines, k: int, of: int, room: float, since: int) -> tuple[fl
     return min(one, other) - room, max(one, other) + room
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def value_pieces_of(single: Single) -> int:
     """How many pieces a line may have under conditions on it alone, the first condition the lowest digit."""
     pieces = 1
@@ -272,7 +272,7 @@ def value_pieces_of(single: Single) -> int:
     return pieces
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def value_interval(lines: Lines, k: int, single: Single, piece: int) -> Found:
     """Whether line `k` answers with this piece, and when the answer begins and ends."""
     there, begins, ends = values.span(lines, k, single, piece)
@@ -281,7 +281,7 @@ def value_interval(lines: Lines, k: int, single: Single, piece: int) -> Found:
     return True, lines.t0[k] + math.floor(begins + 0.5), lines.t0[k] + math.floor(ends + 0.5)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def value_probability(lines: Lines, k: int, single: Single, piece: int) -> float:
     """The probability of the answer with this piece, the product over its conditions, at its best instant."""
     there, begins, ends = values.span(lines, k, single, piece)

@@ -18,8 +18,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import (
     TOUCH,
@@ -47,13 +46,13 @@ Border = tuple[bool, float, float, float, float, float, bool, float]
 """Whether there is such a piece; a, b, c; the two limits; whether they are excluded; the sizes of the terms."""
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def conditions_of(join: Join) -> int:
     """How many conditions with straight borders there are."""
     return len(join.left_value_bound) + len(join.right_value_bound) + len(join.bound)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def radix(join: Join, i: int) -> int:
     """How many pieces condition `i` has."""
     lefts, rights = len(join.left_value_bound), len(join.right_value_bound)
@@ -65,14 +64,14 @@ def radix(join: Join, i: int) -> int:
     return difference_pieces(join.comparator[i], join.bound[i])
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def instant(pair: Pair) -> int:
     """The instant from which the times of a pair are counted."""
     left, k, right, j = pair
     return max(left.t0[k], right.t0[j])
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def difference(pair: Pair, of_k: int, of_j: int, zero: int) -> tuple[float, float, float]:
     """The difference of two dimensions as a·x + b·y + c, in millionths."""
     left, k, right, j = pair
@@ -83,7 +82,7 @@ def difference(pair: Pair, of_k: int, of_j: int, zero: int) -> tuple[float, floa
     return a, b, c
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def difference_size(pair: Pair, of_k: int, of_j: int, zero: int, x: float, y: float) -> float:
     """How large the terms of a difference are, for times of at most x and y."""
     left, k, right, j = pair
@@ -94,7 +93,7 @@ def difference_size(pair: Pair, of_k: int, of_j: int, zero: int, x: float, y: fl
     )
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def border(pair: Pair, join: Join, i: int, piece: int, zero: int, x: float, y: float) -> Border:
     """Condition `i` of a pair as a border, for times of at most x and y."""
     left, k, right, j = pair
@@ -138,7 +137,7 @@ def border(pair: Pair, join: Join, i: int, piece: int, zero: int, x: float, y: f
     )
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _value_border(
     lines: Lines,
     k: int,
@@ -200,12 +199,12 @@ def _straight(pair: Pair, join: Join, piece: int, tight: bool, work: Real) -> tu
     return half, n
 
 
-straight = njit(**LOOP)(_straight)
-straight_here = njit(**LOOP, forceinline=True)(_straight)
+straight = loop(**LOOP)(_straight)
+straight_here = loop(**LOOP, forceinline=True)(_straight)
 """The same for the hottest place: passing lines and conditions to a function takes as long as a cut."""
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _before_the_ends(end_x: int, end_y: int, half: int, n: int, work: Real) -> tuple[int, int]:
     half, n = clip(work, half, n, 1.0, 0.0, 0.0, -1e300, end_x - 4.0 * TOUCH_US, 0.5 * TOUCH_US)
     if n > 0:
@@ -213,7 +212,7 @@ def _before_the_ends(end_x: int, end_y: int, half: int, n: int, work: Real) -> t
     return half, n
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def has_strict(join: Join) -> bool:
     """Whether any condition excludes an end of its range."""
     found = False
@@ -226,7 +225,7 @@ def has_strict(join: Join) -> bool:
     return found
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def strictly(pair: Pair, join: Join, piece: int, half: int, n: int, work: Real) -> bool:
     """Whether each strict condition is satisfied strictly by some corner of the polygon."""
     zero = instant(pair)

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import MILLION, instant
 from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import TINY, TOUCH, TOUCH_US
@@ -81,7 +81,7 @@ def sheet_for(differences: int) -> Real:
     return np.empty((FIXED + EACH * differences) * SOME)
 
 
-@njit(**FAST, forceinline=True)
+@loop(**FAST, forceinline=True)
 def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join, promised: Whole) -> None:
     """Write a pair to a place of the sheet. `promised`: the ends of the lives if no line is cut."""
     at, zero = np.uint64(place), instant(Pair(lines, k, lines, j))
@@ -100,7 +100,7 @@ def write_down(sheet: Real, place: int, lines: Lines, k: int, j: int, join: Join
         sheet[first + _at(_OTHER_SLOPE)] = lines.slopes[j, of_j]
 
 
-@njit(**FAST)
+@loop(**FAST)
 def find_bounds(sheet: Real, join: Join, count: int) -> None:
     """Decide for the first pairs on the sheet whether they have an answer, from when until when; or that a pair is UNSURE."""
     within = float(join.within_us)
@@ -117,7 +117,7 @@ def find_bounds(sheet: Real, join: Join, count: int) -> None:
     _agree(sheet, count)
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _copy(sheet: Real, column: int, to: int) -> None:
     """Copy a difference to another place."""
     start, first = _at(to), _at(column)
@@ -125,7 +125,7 @@ def _copy(sheet: Real, column: int, to: int) -> None:
         sheet[start + np.uint64(place)] = sheet[first + np.uint64(place)]
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
     """Lay out the difference under test; a pair with numbers out of range is UNSURE, one with a bound below zero NEVER_NEAR."""
     first, sign = _at(_THIS), 1.0 if certainty == MAY else -1.0 if certainty == MUST else 0.0
@@ -148,7 +148,7 @@ def _lay_out(sheet: Real, count: int, bound: float, certainty: int) -> None:
         sheet[first + _at(_SPARE) + at] = spare
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _begin(sheet: Real, count: int, within: float) -> None:
     """The bounds from lives and w."""
     for place in range(count):
@@ -171,7 +171,7 @@ def _begin(sheet: Real, count: int, within: float) -> None:
         sheet[_at(CAME) + at] = NEAR if (x0 < x1) & (y0 < y1) else UNSURE
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _cut_by(sheet: Real, count: int, within: float) -> None:
     """The bounds from a difference while the other time is within w, and while it is in its life."""
     first = _at(_THIS)
@@ -195,7 +195,7 @@ def _cut_by(sheet: Real, count: int, within: float) -> None:
         _cut(sheet, _at(_RIGHT) + at, b, c + a * (x0 + half), limit + steep * half, more)
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _cut_by_two(sheet: Real, count: int) -> None:
     """The bounds from two differences together."""
     first, second = _at(_THIS), _at(_THAT)
@@ -226,7 +226,7 @@ def _cut_by_two(sheet: Real, count: int) -> None:
         )
 
 
-@njit(**FAST, forceinline=True)
+@loop(**FAST, forceinline=True)
 def _cut(sheet: Real, first: Any, slope: float, at: float, limit: float, spare: float) -> None:
     """Keep the t for which |slope·t + at| is at most the limit: until when, moved in and out, and from when, moved in and out, as negative
     numbers."""
@@ -243,7 +243,7 @@ def _cut(sheet: Real, first: Any, slope: float, at: float, limit: float, spare: 
     sheet[first + _at(3)] = _less(sheet[first + _at(3)], outer - middle)
 
 
-@njit(**FAST)
+@loop(**FAST)
 def _agree(sheet: Real, count: int) -> None:
     """The result of the bounds, moved in and moved out: from the first to the last moment of two intervals, each of which may be empty."""
     left, right = _at(_LEFT), _at(_RIGHT)
@@ -271,17 +271,17 @@ def _agree(sheet: Real, count: int) -> None:
         sheet[_at(ENDS) + at] = last
 
 
-@njit(**FAST, forceinline=True)
+@loop(**FAST, forceinline=True)
 def _at(column: int) -> Any:
     """Where a column begins; unsigned, so that indexing does not test for negative numbers."""
     return np.uint64(column * SOME)
 
 
-@njit(**FAST, forceinline=True)
+@loop(**FAST, forceinline=True)
 def _less(one: float, other: float) -> float:
     return other if other < one else one
 
 
-@njit(**FAST, forceinline=True)
+@loop(**FAST, forceinline=True)
 def _more(one: float, other: float) -> float:
     return other if other > one else one

@@ -17,15 +17,14 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP
 
 NEAR: Final = 4e-15
 THIN: Final = 1e-12
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def above(z: float, wide: float, narrow: float) -> float:
     """P(E > z) of the trapezoid; `wide` is above 0."""
     if z < 0.0:
@@ -33,7 +32,7 @@ def above(z: float, wide: float, narrow: float) -> float:
     return above_zero(z, wide, narrow)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def above_zero(z: float, wide: float, narrow: float) -> float:
     """P(E > z) for z >= 0."""
     if z >= wide + narrow:
@@ -44,7 +43,7 @@ def above_zero(z: float, wide: float, narrow: float) -> float:
     return rest * rest / (8.0 * wide * narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def density(z: float, wide: float, narrow: float) -> float:
     """The density of E at `z`; `wide` is above 0."""
     z = abs(z)
@@ -55,7 +54,7 @@ def density(z: float, wide: float, narrow: float) -> float:
     return (wide + narrow - z) / (4.0 * wide * narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def ordered(one: float, other: float) -> tuple[float, float]:
     """Two tolerances as (wide, narrow)."""
     wide, narrow = max(one, other), min(one, other)
@@ -64,7 +63,7 @@ def ordered(one: float, other: float) -> tuple[float, float]:
     return wide, narrow
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chance_within(d: float, bound: float, wide: float, narrow: float) -> float:
     """P(|d + E| <= bound)."""
     d = abs(d)
@@ -73,7 +72,7 @@ def chance_within(d: float, bound: float, wide: float, narrow: float) -> float:
     return max(0.0, 1.0 - above(bound - d, wide, narrow) - above(bound + d, wide, narrow))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chance_beyond(d: float, bound: float, wide: float, narrow: float) -> float:
     """P(|d + E| >= bound)."""
     d = abs(d)
@@ -82,13 +81,13 @@ def chance_beyond(d: float, bound: float, wide: float, narrow: float) -> float:
     return min(1.0, above(bound - d, wide, narrow) + above(bound + d, wide, narrow))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chance_slope(d: float, bound: float, wide: float, narrow: float) -> float:
     """The derivative of P(|d + E| <= bound) in d; `wide` is above 0."""
     return density(bound + d, wide, narrow) - density(bound - d, wide, narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def within_bound(p: float, bound: float, wide: float, narrow: float) -> float:
     """The largest |d| with P(|d + E| <= bound) >= p; −1 if there is none."""
     if wide == 0.0:
@@ -101,7 +100,7 @@ def within_bound(p: float, bound: float, wide: float, narrow: float) -> float:
     return _crossing(p, -NEAR, bound, wide, narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def beyond_bound(p: float, bound: float, wide: float, narrow: float) -> float:
     """The smallest |d| with P(|d + E| >= bound) >= p."""
     if wide == 0.0:
@@ -113,7 +112,7 @@ def beyond_bound(p: float, bound: float, wide: float, narrow: float) -> float:
     return _crossing(1.0 - p, NEAR, bound, wide, narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _crossing(level: float, near: float, bound: float, wide: float, narrow: float) -> float:
     """Where P(|d + E| <= bound) falls to `level`; `near` decides for a part where it stays at the level."""
     outer, inner = wide + narrow, wide - narrow
@@ -130,7 +129,7 @@ def _crossing(level: float, near: float, bound: float, wide: float, narrow: floa
     return begin
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _root(level: float, begin: float, length: float, bound: float, wide: float, narrow: float) -> float:
     """How far after `begin` the level is reached, on a part on which the derivative is linear."""
     # The density may jump at the ends of the part; a quarter from them it does not.
@@ -145,7 +144,7 @@ def _root(level: float, begin: float, length: float, bound: float, wide: float, 
     return min(length, 2.0 * excess / below)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chance_below(f: float, bound: float, tolerance: float) -> float:
     """P(f + U <= bound) of one value."""
     if tolerance == 0.0:

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import (
     MILLION,
     difference,
@@ -39,7 +38,7 @@ from headwater.kernels.predict.geometry.ranges import (
 from headwater.kernels.predict.geometry.shapes import LOOP, Join, Pair, Real
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def is_curved(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     """Whether the answer is smaller than its polygon."""
     left, k, right, j = pair
@@ -52,7 +51,7 @@ def is_curved(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     return not all_reach(pair, join, half, n, work)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def curved_extent(
     pair: Pair, join: Join, piece: int, half: int, n: int, work: Real
 ) -> tuple[bool, float, float]:
@@ -77,7 +76,7 @@ def curved_extent(
     return True, begins, ends
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _near_strictly(
     pair: Pair,
     join: Join,
@@ -109,7 +108,7 @@ def _near_strictly(
     return touches_before(pair, bound, half, n, work)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def surely(pair: Pair, join: Join, piece: int, work: Real) -> bool:
     """Whether there is an instant of the answer at which it is sure."""
     left, k, right, j = pair
@@ -126,7 +125,7 @@ def surely(pair: Pair, join: Join, piece: int, work: Real) -> bool:
     return False
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def best_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     """The greatest product of the differences' probabilities on the polygon; there is a tolerance."""
     if len(join.bound) == 1:
@@ -138,7 +137,7 @@ def best_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     return math.exp(best(pair, join, half, n, math.nan, work)[0]) if n > 0 else 0.0
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _only_chance(pair: Pair, join: Join, half: int, n: int, work: Real) -> float:
     """The greatest probability of the only difference: at its least, or greatest, size on the polygon."""
     left, k, right, j = pair
@@ -154,7 +153,7 @@ def _only_chance(pair: Pair, join: Join, half: int, n: int, work: Real) -> float
     return chance_beyond(max(high, -low) / MILLION, bound, wide, narrow)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _two_sided(join: Join) -> int:
     """How many conditions require a large difference: it may be on either side of zero, and each side is tested."""
     many = 0
@@ -163,7 +162,7 @@ def _two_sided(join: Join) -> int:
     return many
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _beyond(
     pair: Pair,
     join: Join,
@@ -197,7 +196,7 @@ def _beyond(
     return half, n
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _distance_bound(pair: Pair, join: Join) -> float:
     """The distance to compare, with the tolerances as the certainty requires; below zero: nothing is near enough."""
     left, k, right, j = pair

@@ -18,8 +18,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP
 
 HALF_DIGIT: Final = 2.0**-53
@@ -32,7 +32,7 @@ _MOST: Final = 22
 _POWERS: Final = np.array([float(10**digits) for digits in range(_MOST + 1)])
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def apart(one: float, other: float) -> float:
     """One number less another."""
     gap = one - other
@@ -41,7 +41,7 @@ def apart(one: float, other: float) -> float:
     return _put_right(gap, HALF_DIGIT * (abs(one) + abs(other) + abs(gap)))
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def together(bound: float, tolerances: float) -> float:
     """A bound and tolerances, which may be negative and a sum themselves."""
     if tolerances == 0.0:
@@ -49,7 +49,7 @@ def together(bound: float, tolerances: float) -> float:
     return _put_right(bound + tolerances, 4.0 * HALF_DIGIT * (abs(bound) + abs(tolerances)))
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _put_right(number: float, off: float) -> float:
     """The decimal meant by a number that may have this error."""
     if number == math.floor(number):

@@ -18,8 +18,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import MILLION, difference, difference_size, instant
 from headwater.kernels.predict.geometry.polygons import TOUCH, TOUCH_US, farthest
 from headwater.kernels.predict.geometry.shapes import LOOP, Pair, Real
@@ -34,7 +33,7 @@ Chord = tuple[bool, float, float, float]
 """Whether a segment is near enough anywhere; the two fractions of its length between which it is; its least distance."""
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def distance_limits(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[float, float, float]:
     """The bound in millionths, its slack, and the rounding error of a distance, for times within the polygon."""
     left, k, right, j = pair
@@ -47,7 +46,7 @@ def distance_limits(pair: Pair, bound: float, half: int, n: int, work: Real) -> 
     return MILLION * bound, (TOUCH if moves else ROUNDING) * size, ROUNDING * size
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def least_distance(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[float, float]:
     """The least distance within the polygon, and the slack of a comparison with the bound, both in units of the value."""
     limit, slack, rounding = distance_limits(pair, bound, half, n, work)
@@ -62,7 +61,7 @@ def least_distance(pair: Pair, bound: float, half: int, n: int, work: Real) -> t
     return least / MILLION, slack / MILLION
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def touches_before(pair: Pair, bound: float, half: int, n: int, work: Real) -> bool:
     """Whether some point of the polygon with the least distance lies before the end of both lives."""
     left, k, right, j = pair
@@ -83,7 +82,7 @@ def touches_before(pair: Pair, bound: float, half: int, n: int, work: Real) -> b
     return False
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def near_extent(pair: Pair, bound: float, half: int, n: int, work: Real) -> tuple[bool, float, float]:
     """Whether the distance is at most the bound anywhere within the polygon; the least and the greatest max(x, y) there."""
     limit, slack, rounding = distance_limits(pair, bound, half, n, work)
@@ -115,7 +114,7 @@ def near_extent(pair: Pair, bound: float, half: int, n: int, work: Real) -> tupl
     return low <= high, low, high
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _stretch(
     pair: Pair,
     ends: Segment,
@@ -135,7 +134,7 @@ def _stretch(
     return low, high
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _chord(pair: Pair, ends: Segment, limit: float, slack: float, rounding: float) -> Chord:
     """What the ellipse leaves of a segment."""
     left, _, _, _ = pair
@@ -176,7 +175,7 @@ def _chord(pair: Pair, ends: Segment, limit: float, slack: float, rounding: floa
     return False, 0.0, 0.0, nearest
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _middle(pair: Pair) -> tuple[bool, float, float, float, float, float, float, float]:
     """The middle of the ellipse: whether there is one, its times, its distance, and the matrix: aa, ab, bb, determinant.
 
@@ -209,7 +208,7 @@ def _middle(pair: Pair) -> tuple[bool, float, float, float, float, float, float,
     return True, x, y, math.sqrt(nearest), aa, ab, bb, det
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _contains(work: Real, half: int, n: int, x: float, y: float) -> bool:
     """Whether the polygon contains a point, or nearly so."""
     low_x, high_x, low_y, high_y = math.inf, -math.inf, math.inf, -math.inf

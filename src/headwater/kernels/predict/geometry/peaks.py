@@ -21,8 +21,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import (
     MILLION,
     difference,
@@ -46,13 +45,13 @@ Cover = tuple[float, float, float, float]
 greatest gap, and where to split it."""
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def is_rising(comparator: int) -> bool:
     """Whether a condition needs a large difference."""
     return GREATER_EQUAL <= comparator < EQUAL
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def greatest_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     """The greatest product of the differences' probabilities on the polygon, some of which must be large; NaN: not certain."""
     rising = 0
@@ -89,7 +88,7 @@ def greatest_chance(pair: Pair, join: Join, piece: int, work: Real) -> float:
     return math.exp(found)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _cut_out(pair: Pair, join: Join, piece: int, sides: int, last: int, work: Real) -> tuple[int, int]:
     """Put what the last intervals leave of the polygon into `work`."""
     half, n = straight(pair, join, piece, False, work)
@@ -109,7 +108,7 @@ def _cut_out(pair: Pair, join: Join, piece: int, sides: int, last: int, work: Re
     return half, n
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _cover(
     pair: Pair,
     join: Join,
@@ -145,7 +144,7 @@ def _cover(
     return split, where, most
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _above(low: float, high: float, bound: float, wide: float, narrow: float) -> Cover:
     """The upper bound of the logarithm of P(|d + E| >= bound) between two sizes of d."""
     outer, inner = wide + narrow, wide - narrow
@@ -179,7 +178,7 @@ def _above(low: float, high: float, bound: float, wide: float, narrow: float) ->
     return math.log(last), 0.0, gap, turns
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _most(
     pair: Pair,
     join: Join,
@@ -218,7 +217,7 @@ def _most(
     return max(bound, greatest), at_x, at_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _level_above(
     pair: Pair, join: Join, sides: int, x: float, y: float, work: Real
 ) -> tuple[float, float, float]:

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import MILLION, difference, instant
 from headwater.kernels.predict.geometry.chances import chance_slope, chance_within
 from headwater.kernels.predict.geometry.decimals import apart, together
@@ -58,7 +57,7 @@ Times = tuple[int, int, int, int]
 """The life of the left line and that of the right one, after the pair's instant."""
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
     """Write the borders of a pair; returns whether it can have an answer at all."""
     zero = instant(Pair(lines, k, lines, j))
@@ -86,7 +85,7 @@ def lay_out(lines: Lines, k: int, j: int, join: Join, laid: Real) -> bool:
     return there
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def plain_interval(
     laid: Real, differences: int, early: int, late: int, times: Times, w: int, work: Real
 ) -> tuple[bool, int, int]:
@@ -106,7 +105,7 @@ def plain_interval(
     return True, math.floor(begins + 0.5), math.floor(ends + 0.5)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def plain_chance(  # noqa: PLR0913 runs for every pair with a probability
     laid: Real,
     differences: int,
@@ -153,7 +152,7 @@ def plain_chance(  # noqa: PLR0913 runs for every pair with a probability
     return _on_border(laid, early, late, times, w, wide, narrow, work)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _on_border(
     laid: Real, early: int, late: int, times: Times, w: int, wide: float, narrow: float, work: Real
 ) -> float:
@@ -200,7 +199,7 @@ def _on_border(
     return UNSETTLED
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _level(laid: Real, x: float, y: float, wide: float, narrow: float) -> tuple[float, float, float]:
     """The product of two differences' probabilities at two times, and the derivatives of its logarithm."""
     product, by_x, by_y = 1.0, 0.0, 0.0
@@ -216,7 +215,7 @@ def _level(laid: Real, x: float, y: float, wide: float, narrow: float) -> tuple[
     return product, by_x, by_y
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _rise(work: Real, half: int, n: int, x: float, y: float, by_x: float, by_y: float) -> float:
     """The greatest increase of a tangent at (x, y) on the polygon: no logarithm exceeds it."""
     rise = 0.0
@@ -225,7 +224,7 @@ def _rise(work: Real, half: int, n: int, x: float, y: float, by_x: float, by_y: 
     return rise
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _polygon(
     laid: Real, differences: int, early: int, late: int, times: Times, w: int, work: Real
 ) -> tuple[int, int]:
@@ -249,20 +248,20 @@ def _polygon(
     return half, n
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _size(laid: Real, i: int, early: int, late: int, x: float, y: float) -> float:
     """How large the terms of a difference are, for times of at most x and y."""
     return laid[i, VALUES] + abs(laid[i, A]) * (x + early) + abs(laid[i, B]) * (y + late)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _slack(laid: Real, i: int, early: int, late: int, x: float, y: float, work: Real) -> float:
     """The slack at the border of a difference, as in `borders`."""
     size = _size(laid, i, early, late, x, y) + laid[i, ROOM]
     return slack_of(size, abs(laid[i, A]) + abs(laid[i, B]), work)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _strictly(laid: Real, i: int, early: int, late: int, half: int, n: int, work: Real) -> bool:
     """Whether some corner satisfies a strict border strictly."""
     x, y = farthest(work, half, n)
@@ -271,14 +270,14 @@ def _strictly(laid: Real, i: int, early: int, late: int, half: int, n: int, work
     return least < laid[i, LIMIT] - slack and most > slack - laid[i, LIMIT]
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _nearest(laid: Real, i: int, half: int, n: int, work: Real) -> float:
     """The least size of a difference on the polygon, in millionths."""
     low, high = measure(work, half, n, laid[i, A], laid[i, B], laid[i, C])
     return max(0.0, max(low, -high))
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _sure(laid: Real, i: int, both: float, early: int, late: int, x: float, y: float) -> float:
     """How large a difference may be, in millionths, to be within its bound whatever the tolerances; below 0: never."""
     if laid[i, BOUND] < both:

@@ -26,8 +26,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Real
 
 LAST_DIGITS: Final = 2.0**-48
@@ -43,13 +42,13 @@ MEASURE: Final = 4
 BLUR: Final = 5
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def slack_of(size: float, steep: float, work: Real) -> float:
     """The slack of a border of such sizes, |a| + |b| being `steep`, of the present polygon."""
     return min(LAST_DIGITS * size + steep * work[BLUR, 0], TOUCH * size) + TINY
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def put(work: Real, half: int, n: int, x: float, y: float) -> int:
     """Append a corner unless it equals the last one; returns the number of corners."""
     if n > 0 and work[half, n - 1] == x and work[half + 1, n - 1] == y:
@@ -59,7 +58,7 @@ def put(work: Real, half: int, n: int, x: float, y: float) -> int:
     return n + 1
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def closed(work: Real, half: int, n: int) -> int:
     """The number of corners without a last one that equals the first."""
     if n > 1 and work[half, n - 1] == work[half, 0] and work[half + 1, n - 1] == work[half + 1, 0]:
@@ -67,7 +66,7 @@ def closed(work: Real, half: int, n: int) -> int:
     return n
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def band(work: Real, x0: int, x1: int, y0: int, y1: int, w: int) -> int:
     """Put the polygon x0 <= x <= x1, y0 <= y <= y1, |x − y| <= w into the first half; returns the number of corners."""
     work[BLUR, 0] = 0.0
@@ -90,7 +89,7 @@ def band(work: Real, x0: int, x1: int, y0: int, y1: int, w: int) -> int:
     return closed(work, 0, n)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def measure(work: Real, half: int, n: int, a: float, b: float, c: float) -> tuple[float, float]:
     """Write a·x + b·y + c of each corner next to it; returns the least and the greatest."""
     low, high = math.inf, -math.inf
@@ -102,7 +101,7 @@ def measure(work: Real, half: int, n: int, a: float, b: float, c: float) -> tupl
     return low, high
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: float) -> int:
     """Write the part with sign·measure <= sign·limit into the other half; returns the number of corners. Corners are measured."""
     other = 2 - half
@@ -124,7 +123,7 @@ def keep_below(work: Real, half: int, n: int, sign: float, limit: float, slack: 
     return closed(work, other, m)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def farthest(work: Real, half: int, n: int) -> tuple[float, float]:
     """The greatest times of the corners, whatever their sign."""
     x, y = 0.0, 0.0
@@ -134,7 +133,7 @@ def farthest(work: Real, half: int, n: int) -> tuple[float, float]:
     return x, y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def clip(  # noqa: PLR0913 runs for every border of every pair
     work: Real, half: int, n: int, a: float, b: float, c: float, low: float, high: float, slack: float
 ) -> tuple[int, int]:
@@ -155,7 +154,7 @@ def clip(  # noqa: PLR0913 runs for every border of every pair
     return half, n
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def extent(work: Real, half: int, n: int) -> tuple[float, float, float, float]:
     """The least and the greatest of max(x, y) on the polygon, the least x and the least y."""
     low, high, least_x, least_y = math.inf, -math.inf, math.inf, math.inf
@@ -175,7 +174,7 @@ def extent(work: Real, half: int, n: int) -> tuple[float, float, float, float]:
     return low, high, least_x, least_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def corners(work: Real, half: int, n: int) -> tuple[int, int]:
     """Keep only real corners, no equal neighbours and none on a straight edge; returns how many, and which is leftmost."""
     near = TOUCH_US

@@ -20,8 +20,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.borders import MILLION, difference, instant
 from headwater.kernels.predict.geometry.chances import (
     NEAR,
@@ -45,7 +44,7 @@ Level = tuple[float, float, float]
 """The logarithm of the product, and its derivatives by the two times."""
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def level(pair: Pair, join: Join, x: float, y: float) -> Level:
     """The logarithm of the product at two times; where it is −∞, the derivatives say to which side a zero factor grows."""
     left, k, right, j = pair
@@ -78,7 +77,7 @@ def level(pair: Pair, join: Join, x: float, y: float) -> Level:
     return total, by_x, by_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def best(
     pair: Pair, join: Join, half: int, n: int, threshold: float, work: Real
 ) -> tuple[float, float, float]:
@@ -109,7 +108,7 @@ def best(
     return greatest, at_x, at_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def probable_extent(
     pair: Pair,
     join: Join,
@@ -147,7 +146,7 @@ def probable_extent(
     return low, high
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def all_reach(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     """Whether the product reaches p at every corner, and so everywhere in the polygon."""
     threshold = math.log(join.p) - NEAR
@@ -157,7 +156,7 @@ def all_reach(pair: Pair, join: Join, half: int, n: int, work: Real) -> bool:
     return True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _border(
     pair: Pair,
     join: Join,
@@ -184,12 +183,12 @@ def _border(
     return x + share * way_x, y + share * way_y, by_x, by_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _tangent(work: Real, half: int, n: int, by_x: float, by_y: float, x: float, y: float) -> tuple[int, int]:
     return clip(work, half, n, by_x, by_y, -(by_x * x + by_y * y), 0.0, math.inf, 0.0)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def centre(work: Real, half: int, n: int) -> tuple[float, float]:
     """The centre of gravity; of a polygon with hardly any area, the mean of its corners."""
     from_x, from_y = work[half, 0], work[half + 1, 0]
@@ -210,7 +209,7 @@ def centre(work: Real, half: int, n: int) -> tuple[float, float]:
     return from_x + x / area, from_y + y / area
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def highest(
     work: Real, half: int, n: int, by_x: float, by_y: float, x: float, y: float
 ) -> tuple[float, float, float]:
@@ -223,7 +222,7 @@ def highest(
     return max(0.0, top), top_x, top_y
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _latest(work: Real, half: int, n: int) -> tuple[float, float]:
     """A corner with the greatest max(x, y)."""
     most, at = -math.inf, 0
@@ -234,7 +233,7 @@ def _latest(work: Real, half: int, n: int) -> tuple[float, float]:
     return work[half, at], work[half + 1, at]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _earliest(work: Real, half: int, n: int) -> tuple[float, float]:
     """A point of the polygon's border with the least max(x, y)."""
     low, at_x, at_y = math.inf, 0.0, 0.0

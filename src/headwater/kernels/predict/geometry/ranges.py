@@ -20,8 +20,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry.chances import beyond_bound, ordered, within_bound
 from headwater.kernels.predict.geometry.decimals import together
@@ -45,7 +44,7 @@ Range = tuple[bool, float, float, bool]
 """Whether there is such a piece; its ends, which may be infinite; whether the ends are excluded."""
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def difference_pieces(comparator: int, bound: float) -> int:
     """How many pieces a condition on a difference has."""
     if comparator <= LESS:
@@ -57,19 +56,19 @@ def difference_pieces(comparator: int, bound: float) -> int:
     return 2
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def value_pieces(comparator: int) -> int:
     """How many pieces a condition on one value has."""
     return 2 if comparator == DIFFERENT else 1
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def is_strict(comparator: int) -> bool:
     """Whether a comparator excludes the ends of its ranges."""
     return comparator in (LESS, GREATER, DIFFERENT)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def difference_range(
     comparator: int, bound: float, certainty: int, p: float, one: float, other: float, piece: int
 ) -> Range:
@@ -84,7 +83,7 @@ def difference_range(
     return _other_range(comparator, bound, certainty, p, one, other, piece)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _other_range(
     comparator: int, bound: float, certainty: int, p: float, one: float, other: float, piece: int
 ) -> Range:
@@ -125,7 +124,7 @@ def _other_range(
     return limit > 0.0, -limit, limit, True
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def value_range(
     comparator: int, bound: float, certainty: int, p: float, tolerance: float, piece: int
 ) -> Range:
@@ -154,7 +153,7 @@ def value_range(
     return True, -math.inf, high, True
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def less(bound: float, slack: float) -> float:
     """A bound less its tolerances."""
     rest = together(bound, -slack)

@@ -16,7 +16,7 @@ from headwater.kernels.predict.question import Difference, Distance, PredictQuer
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-LOOP: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
+LOOP: Final[dict[str, Any]] = {"nogil": True, "_nrt": False}
 """How the loops of the geometry are compiled: none of them allocates an array, so none counts references to one."""
 
 

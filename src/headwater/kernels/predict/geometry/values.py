@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.chances import NEAR
 from headwater.kernels.predict.geometry.decimals import apart
 from headwater.kernels.predict.geometry.polygons import LAST_DIGITS, TINY, TOUCH, TOUCH_US
@@ -35,7 +34,7 @@ MILLION: Final = 1e6
 STEPS: Final = 100
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float, float]:
     """Whether line `k` answers with this piece, and between which microseconds after its update."""
     low, high = float(lines.start[k] - lines.t0[k]), float(lines.end[k] - lines.t0[k])
@@ -82,7 +81,7 @@ def span(lines: Lines, k: int, single: Single, piece: int) -> tuple[bool, float,
     return True, low, high
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def best_chance(lines: Lines, k: int, single: Single, low: float, high: float) -> float:
     """The greatest probability between two times, right to a millionth of a millionth."""
     if single.certainty == MUST or lines.tolerance[k] == 0.0:
@@ -101,7 +100,7 @@ def best_chance(lines: Lines, k: int, single: Single, low: float, high: float) -
     return best
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, float]:
     """The product of the dimensions' probabilities at a time, and the derivative of its logarithm; tolerance above 0.
 
@@ -126,7 +125,7 @@ def chance(lines: Lines, k: int, single: Single, time: float) -> tuple[float, fl
     return product, slope
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _interval(single: Single, i: int) -> tuple[bool, float, float]:
     """The range of values in which all conditions on the dimension of condition `i` hold, given for the first of them.
 
@@ -148,7 +147,7 @@ def _interval(single: Single, i: int) -> tuple[bool, float, float]:
     return low <= high, low, high
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _limits(
     lines: Lines, k: int, single: Single, i: int, piece: int
 ) -> tuple[bool, float, float, float, float, bool, float]:
@@ -164,7 +163,7 @@ def _limits(
     return there, slope, MILLION * gap, MILLION * low, MILLION * high, strict, size
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def level_holds(
     value: float, comparator: int, bound: float, certainty: int, p: float, tolerance: float, piece: int
 ) -> bool:
@@ -177,20 +176,20 @@ def level_holds(
     return there and (low < value < high if strict else low <= value <= high)
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _slack(size: float, slope: float, time: float, blur: float) -> float:
     """The slack at a time with an error of up to `blur`."""
     size += abs(slope * time)
     return min(LAST_DIGITS * size + abs(slope) * blur, TOUCH * size) + TINY
 
 
-@njit(**LOOP, forceinline=True)
+@loop(**LOOP, forceinline=True)
 def _cut(low: float, high: float, slope: float, c: float, limit: float, at_end: bool) -> tuple[float, float]:
     time = min(high, max(low, (limit - c) / slope))
     return (low, time) if at_end else (time, high)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _probable(
     lines: Lines, k: int, single: Single, low: float, high: float, end: float
 ) -> tuple[bool, float, float]:
@@ -202,7 +201,7 @@ def _probable(
     return there, begins, max(begins, ends)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _newton(
     lines: Lines, k: int, single: Single, start: float, stop: float, level: float
 ) -> tuple[float, bool]:

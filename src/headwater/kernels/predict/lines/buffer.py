@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Real, Whole
 from headwater.kernels.predict.lines.contribution import contribution, erring
 from headwater.kernels.predict.lines.events import ADD, GIVE_UP, LIFE, PURGE, Keys, Updates, note
@@ -72,7 +72,7 @@ class Buffer(NamedTuple):
     events: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def keep(buffer: Buffer, updates: Updates, keys: Keys, free: Whole, watermark: int) -> None:
     """Take updates in order, then let time pass until `watermark`. `free` are slots for as many lines as there are updates."""
     counts, rules = buffer.counts, buffer.rules
@@ -106,7 +106,7 @@ def keep(buffer: Buffer, updates: Updates, keys: Keys, free: Whole, watermark: i
     _purge(buffer, watermark)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _cut(buffer: Buffer, code: int, now: int) -> None:
     """The sensor's former line ends where a new one begins, at the latest."""
     former = buffer.last[code]
@@ -116,7 +116,7 @@ def _cut(buffer: Buffer, code: int, now: int) -> None:
         _note(buffer, LIFE, former, now)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _purge(buffer: Buffer, now: int) -> None:
     """Remove the lines with end + w < `now`."""
     while buffer.counts[STORED] > 0:
@@ -127,7 +127,7 @@ def _purge(buffer: Buffer, now: int) -> None:
         _remove(buffer, slot)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _insert(buffer: Buffer, updates: Updates, i: int, slot: int) -> None:
     """Store an update as the last line of its sensor."""
     code, counts = updates.key[i], buffer.counts
@@ -147,7 +147,7 @@ def _insert(buffer: Buffer, updates: Updates, i: int, slot: int) -> None:
         _weigh(buffer, former)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _give_up(buffer: Buffer, victim: int, fresh: int, now: int) -> None:
     """Remove a line and pass its life to a neighbour; `fresh` is the new line, of which nothing has been emitted yet."""
     lines, counts = buffer.lines, buffer.counts
@@ -172,7 +172,7 @@ def _give_up(buffer: Buffer, victim: int, fresh: int, now: int) -> None:
         _note(buffer, LIFE, coverer, now)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _remove(buffer: Buffer, slot: int) -> None:
     """Remove a line; its neighbours become neighbours of one another."""
     counts = buffer.counts
@@ -192,7 +192,7 @@ def _remove(buffer: Buffer, slot: int) -> None:
         _weigh(buffer, before)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _weigh(buffer: Buffer, slot: int) -> None:
     """Compute again what a line is worth."""
     if buffer.rules[POLICY] == LEAST:
@@ -200,12 +200,12 @@ def _weigh(buffer: Buffer, slot: int) -> None:
         move(buffer.by_worth, buffer.counts[STORED], slot)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _has_order(buffer: Buffer) -> bool:
     return buffer.rules[POLICY] == LEAST or buffer.rules[POLICY] == OLDEST
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _any_of(buffer: Buffer, identity: int, now: int) -> int:
     """The stored line with the least hash of its number, salted with the new update: an arbitrary one, but always the same."""
     salt = next_of_splitmix64(
@@ -221,7 +221,7 @@ def _any_of(buffer: Buffer, identity: int, now: int) -> int:
     return chosen
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _note(buffer: Buffer, what: int, slot: int, when: int) -> None:
     lines, counts = buffer.lines, buffer.counts
     counts[EVENTS] = note(buffer.events, counts[EVENTS], what, slot, lines.start[slot], lines.end[slot], when)

@@ -16,14 +16,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines
 
 GREATEST: Final = np.finfo(np.float64).max
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def erring(lines: Lines, k: int, other: int) -> float:
     """∫|f_k − f_other| over the life of line k, summed over the dimensions."""
     start, end = lines.start[k], lines.end[k]
@@ -35,7 +35,7 @@ def erring(lines: Lines, k: int, other: int) -> float:
     return total if total <= GREATEST else GREATEST
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def contribution(lines: Lines, k: int, before: int, after: int) -> float:
     """What line k is worth beside its neighbours of the same sensor (-1: none)."""
     if after < 0:
@@ -44,7 +44,7 @@ def contribution(lines: Lines, k: int, before: int, after: int) -> float:
     return worth if before < 0 else min(worth, erring(lines, k, before))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _area(a: float, b: float, seconds: float) -> float:
     """∫ of the size of a straight line from a to b."""
     if seconds == 0.0:
@@ -54,6 +54,6 @@ def _area(a: float, b: float, seconds: float) -> float:
     return seconds * (a * a + b * b) / (2.0 * (abs(a) + abs(b)))
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _at(lines: Lines, k: int, dimension: int, time: int) -> float:
     return lines.values[k, dimension] + lines.slopes[k, dimension] * ((time - lines.t0[k]) / 1e6)

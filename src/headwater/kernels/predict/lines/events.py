@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from numba import njit
-
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Real, Whole
 
 # What happened: column WHAT.
@@ -55,7 +54,7 @@ class Keys(NamedTuple):
     identity: Whole
 
 
-@njit(**LOOP, inline="always")
+@loop(**LOOP, inline="always")
 def note(events: Whole, at: int, what: int, slot: int, start: int, end: int, when: int) -> int:
     """Record an event; returns the place of the next one."""
     events[at, WHAT] = what

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Whole
 
 
@@ -29,7 +29,7 @@ class Heap(NamedTuple):
     number: Whole
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def build(heap: Heap, stored: NDArray[np.bool_]) -> int:
     """Make a heap of all stored lines; returns how many they are."""
     size = 0
@@ -43,7 +43,7 @@ def build(heap: Heap, stored: NDArray[np.bool_]) -> int:
     return size
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def put(heap: Heap, size: int, slot: int) -> None:
     """Put a line into a heap of `size` others."""
     heap.slots[size] = slot
@@ -51,7 +51,7 @@ def put(heap: Heap, size: int, slot: int) -> None:
     _up(heap, size)
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def take(heap: Heap, size: int, slot: int) -> None:
     """Remove a line from a heap of `size`."""
     at = heap.place[slot]
@@ -63,14 +63,14 @@ def take(heap: Heap, size: int, slot: int) -> None:
         _down(heap, size - 1, heap.place[moved])
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def move(heap: Heap, size: int, slot: int) -> None:
     """Find a line's place again after its sort key has changed."""
     _up(heap, heap.place[slot])
     _down(heap, size, heap.place[slot])
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _is_before(heap: Heap, a: int, b: int) -> bool:
     if heap.first[a] != heap.first[b]:
         return heap.first[a] < heap.first[b]
@@ -81,7 +81,7 @@ def _is_before(heap: Heap, a: int, b: int) -> bool:
     return heap.number[a] < heap.number[b]
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _up(heap: Heap, at: int) -> None:
     slot = heap.slots[at]
     while at > 0:
@@ -95,7 +95,7 @@ def _up(heap: Heap, at: int) -> None:
     heap.place[slot] = at
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def _down(heap: Heap, size: int, at: int) -> None:
     slot = heap.slots[at]
     while 2 * at + 1 < size:

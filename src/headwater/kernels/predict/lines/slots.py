@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.geometry.shapes import LOOP, Lines, Whole
 from headwater.kernels.predict.lines.events import ADD, LIFE, Updates, note
 
@@ -20,7 +20,7 @@ NEVER: Final = 2**62
 """No life ends later: a window can be added without overflow."""
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def follow(
     lines: Lines,
     key: Whole,
@@ -44,7 +44,7 @@ def follow(
     return count
 
 
-@njit(**LOOP)
+@loop(**LOOP)
 def fill(lines: Lines, key: Whole, stored: NDArray[np.bool_], slot: int, updates: Updates, i: int) -> None:
     """Write an update into a slot, with the life it has if its sensor sends nothing more."""
     t0 = updates.t0[i]
