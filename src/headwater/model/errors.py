@@ -36,7 +36,22 @@ class Span:
 
 
 class HeadwaterError(Exception):
-    """Something a user can correct, in a text, in data or on a machine."""
+    """Something a user can correct, in a text, in data or on a machine.
+
+    `code` is stable: it has a heading in docs/reference/errors.md. `message` says what is wrong, `advice` what to do, a line each. What is wrong
+    with queries is a `QueriesRefused`, whose `errors` have their places in the text.
+
+    ```python
+    try:
+        hw.run("CREATE STREAM s (at TIMESTAMP TIME); CREATE QUERY q AS SELECT * FROM s;", {"t": readings})
+    except hw.HeadwaterError as error:
+        print(error.code, "-", error.message)
+    ```
+
+    ```output
+    unknown-stream - there is no stream named 't'
+    ```
+    """
 
     def __init__(self, code: str, message: str, *, advice: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -50,7 +50,22 @@ def stream(  # noqa: PLR0913 one keyword for each clause
     idle: Duration | None = None,
     deduplicate: bool = False,
 ) -> CreateStream:
-    """`CREATE STREAM`: the columns with their types, and which of them are the time, the key and the place."""
+    """`CREATE STREAM`: the columns with their types, and which of them are the time, the key and the place.
+
+    ```python
+    thermometers = hw.stream("thermometers", {"name": "STRING", "at": "TIMESTAMP", "degrees": "DOUBLE"},
+                             time="at", key="name", late="10 SECONDS")
+    print(hw.explain([thermometers, hw.select("hot", thermometers, where="degrees > 30")]))
+    ```
+
+    ```output
+    …
+    stream thermometers
+      columns       name (key), at (time), degrees
+      lateness      rows more than 10 seconds before the latest time seen are late…
+    …
+    ```
+    """
     for role, column in (("time", time), ("key", key)):
         if column is not None and column not in columns:
             raise refused(
@@ -73,12 +88,38 @@ def stream(  # noqa: PLR0913 one keyword for each clause
 
 
 def select(name: str, source: Source, columns: str = "*", *, where: str | None = None) -> CreateQuery:
-    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`."""
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where]`.
+
+    ```python
+    cold = hw.select("cold", weather, "station, ROUND(temperature * 1.8 + 32, 1) AS fahrenheit", where="temperature < 0")
+    print(hw.run([weather, cold], {"weather": readings})["cold"])
+    ```
+
+    ```output
+    answers["cold"]: 3 rows
+    event_time            station  fahrenheit
+    ────────────────────  ───────  ──────────
+    2026-01-31T06:00:20Z  meadow         29.3
+    2026-01-31T06:00:25Z  summit         24.8
+    2026-01-31T06:00:40Z  meadow         28.4
+    ```
+    """
     return query_of(name, source, columns, where, None)
 
 
 def view(query: CreateQuery) -> CreateQuery:
-    """`CREATE VIEW`: the same query, whose answers only other queries read."""
+    """`CREATE VIEW`: the same query, whose answers only other queries read.
+
+    ```python
+    cold = hw.view(hw.select("cold", weather, "station, temperature", where="temperature < 0"))
+    coldest = hw.nearest("coldest", cold, 1, to=hw.lowest("temperature"), over="1 HOUR")
+    print(list(hw.run([weather, cold, coldest], {"weather": readings})))
+    ```
+
+    ```output
+    ['coldest']
+    ```
+    """
     if not isinstance(query, CreateQuery):
         raise refused(f"view takes a query, not {query!r}", "as in view(select('warm', 'weather'))")
     return replace(query, view=True)

@@ -21,6 +21,26 @@ def check(path: str | PathLike[str], *, only: str = "") -> None:
     """Run the cases of a `.hwtest` file, or those with the text `only` in their name; raises AssertionError if one fails.
 
     A file that cannot be read, or that is not a test file, raises a HeadwaterError.
+
+    ```text thaw.hwtest
+    == queries
+    CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);
+    CREATE QUERY thaw AS SELECT station, temperature FROM weather WHERE temperature > 0;
+
+    == case above zero
+    == rows weather
+    station,at,temperature
+    meadow,06:00:00,0.5
+    river,06:00:00,0
+
+    == answers thaw
+    station, temperature
+    meadow,  0.5
+    ```
+
+    ```python
+    hw.testing.check("thaw.hwtest")
+    ```
     """
     prepare()
     from headwater.testing.reader import read_test_file
@@ -39,6 +59,14 @@ def assert_answers(
     `inputs` are rows by stream, points and fences: CSV text, the path of a file, a table (pandas, Polars, Arrow), or a list of
     these, which arrive one after the other. `expected` are tables of answers by query, as in a `.hwtest` file; an empty text
     means that there are none.
+
+    ```python
+    hw.testing.assert_answers(
+        "CREATE STREAM s (id STRING KEY, at TIMESTAMP TIME, n BIGINT); CREATE QUERY big AS SELECT id, n FROM s WHERE n > 9;",
+        {"s": "id,at,n\\na,06:00:00,10\\nb,06:00:01,9\\n"},
+        {"big": "id, n\\na, 10\\n"},
+    )
+    ```
     """
     prepare()
     from headwater.hosts.temporary_folders import temporary_folder

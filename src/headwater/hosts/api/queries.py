@@ -53,12 +53,39 @@ def query_source(queries: Queries) -> QuerySource:
 
 
 def check(queries: Queries, *, most_history: Duration | None = None) -> Catalogue:
-    """The checked streams and queries; raises QueriesRefused with all errors. `most_history` is that of `hw.run`."""
+    """The checked streams and queries; raises QueriesRefused with all errors. `most_history` is that of `hw.run`.
+
+    ```python
+    try:
+        hw.check("CREATE STREAM s (at TIMESTAMP TIME, degrees DOUBLE); CREATE QUERY hot AS SELECT * FROM s WHERE degres > 30;")
+    except hw.HeadwaterError as error:
+        print(error)
+    ```
+
+    ```output
+    error[unknown-column]: there is no column named 'degres'
+    …
+      did you mean 'degrees'?
+    ```
+    """
     return python_input.check(_read(queries), most_history=most_history)
 
 
 def explain(queries: Queries | Plan) -> str:
-    """The plan of every query, to be read by people; raises QueriesRefused."""
+    """The plan of every query, to be read by people; raises QueriesRefused.
+
+    ```python
+    print(hw.explain("CREATE STREAM s (at TIMESTAMP TIME, degrees DOUBLE); CREATE QUERY hot AS SELECT * FROM s WHERE degrees > 30;"))
+    ```
+
+    ```output
+    …
+    query hot
+      reads    s
+      where    degrees > 30
+    …
+    ```
+    """
     return python_input.explain(_read(queries))
 
 

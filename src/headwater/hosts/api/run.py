@@ -58,6 +58,23 @@ def run(
     share of the points for which the loss of PROBABLE is measured: `answers.counts` has `audited:QUERY` and `missed:QUERY`, and of what comes
     in behind the last row of a bounded input `audited_at_end:QUERY` and `missed_at_end:QUERY`. `most_history` is for how long a FOLLOW
     may keep events, as '7 DAYS' or a timedelta (default: a day).
+
+    ```python
+    QUERIES = '''
+    CREATE STREAM weather (station STRING KEY, at TIMESTAMP TIME, temperature DOUBLE);
+    CREATE QUERY frost AS SELECT station, temperature FROM weather WHERE temperature < 0;
+    '''
+    answers = hw.run(QUERIES, {"weather": readings})
+    print(answers)
+    print(answers["frost"].to_pandas()["temperature"].tolist())
+    ```
+
+    ```output
+    answers of the local engine
+    read      5 rows
+    answers   3: frost 3
+    [-1.5, -4.0, -2.0]
+    ```
     """
     use_compiled_code()
     source = query_source(queries)

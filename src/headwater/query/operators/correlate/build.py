@@ -50,7 +50,22 @@ def correlate(  # noqa: PLR0913 one keyword for each clause
     columns: str = "*",
     where: str | None = None,
 ) -> CreateQuery:
-    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] CORRELATE (…)`."""
+    """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] CORRELATE (…)`.
+
+    ```python
+    frost = hw.correlate("frost", weather, "temperature <= 0", "humidity >= 80", within="30 SECONDS", distance="500 METERS",
+                         columns="temperature, humidity, humidity_key")
+    print(hw.run([weather, frost], {"weather": readings})["frost"])
+    ```
+
+    ```output
+    answers["frost"]: 2 rows
+    event_time            temperature  humidity  humidity_key
+    ────────────────────  ───────────  ────────  ────────────
+    2026-01-31T06:00:20Z         -1.5      85.0  river
+    2026-01-31T06:00:25Z         -4.0      90.0  summit
+    ```
+    """
     if not clauses:
         raise refused("correlate needs a clause, as in 'temperature <= 0'")
     operator = Correlate(

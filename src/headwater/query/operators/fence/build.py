@@ -34,7 +34,25 @@ Length = str | Number | Quantity
 
 
 def fences(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> CreateFences:
-    """`CREATE FENCES`: the columns with their types, and which of them names each fence."""
+    """`CREATE FENCES`: the columns with their types, and which of them names each fence.
+
+    ```python
+    zones = hw.fences("zones", {"name": "STRING", "limit": "BIGINT"}, key="name")
+    slow = hw.fence("slow", cars, zones, fences_where="limit <= 30", columns="object, fence, change, x")
+    areas = pd.DataFrame({"name": ["school"], "limit": [30], "geometry": ["POLYGON ((150 0, 350 0, 350 200, 150 200, 150 0))"]})
+    print(hw.run([cars, zones, slow], {"cars": positions, "zones": areas})["slow"])
+    ```
+
+    ```output
+    answers["slow"]: 4 rows
+    event_time                   object  fence   change      x
+    ───────────────────────────  ──────  ──────  ──────  ─────
+    2026-01-31T06:00:20Z         red     school  enter   200.0
+    2026-01-31T06:00:30Z         blue    school  enter   350.0
+    2026-01-31T06:00:40Z         red     school  exit    400.0
+    2026-01-31T07:00:50.000001Z  blue    school  exit    250.0
+    ```
+    """
     if key not in columns:
         raise refused(f"there is no column named '{key}' for key", *suggest(key, columns, "columns"))
     return CreateFences(
@@ -62,6 +80,18 @@ def fence(  # noqa: PLR0913 one keyword for each clause
     The source is the name of a stream or query, or itself; the fences are too, or a declared set. At most one of `radius`, `box` (width and
     height) and `shape` (a column of the fences) says how large fences are that move; lengths are metres or such as "5 KM". `detect` is one
     or several of ENTER, EXIT, INSIDE, OUTSIDE and CROSS.
+
+    ```python
+    meetings = hw.fence("meetings", cars, cars, radius="200 METERS", detect="ENTER")
+    print(hw.run([cars, meetings], {"cars": positions})["meetings"])
+    ```
+
+    ```output
+    answers["meetings"]: 1 row
+    event_time            change  object  fence      x      y
+    ────────────────────  ──────  ──────  ─────  ─────  ─────
+    2026-01-31T06:00:20Z  enter   blue    red    400.0  100.0
+    ```
     """
     said = [word for word, value in (("radius", radius), ("box", box), ("shape", shape)) if value is not None]
     if len(said) > 1:

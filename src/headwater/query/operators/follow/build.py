@@ -62,6 +62,19 @@ def follow(  # noqa: PLR0913 one keyword for each clause
     height) and `shape` (a column of the focals) says what is near; lengths are metres or such as "5 KM". At most one of `always`,
     `every`, `moved` and `quality` says when an interest moves; `over` belongs to `quality`. `deliver` is "ONCE" or "EACH".
     `interests` True emits interests in place of events.
+
+    ```python
+    around = hw.follow("around", weather, cars, radius="60 METERS", last="1 MINUTE", columns="focal, station, temperature, historical")
+    print(hw.run([weather, cars, around], {"weather": readings, "cars": positions})["around"])
+    ```
+
+    ```output
+    answers["around"]: 2 rows
+    event_time            focal  station  temperature  historical
+    ────────────────────  ─────  ───────  ───────────  ──────────
+    2026-01-31T06:00:00Z  red    meadow           1.5  true
+    2026-01-31T06:00:05Z  red    river            0.5  true
+    ```
     """
     if sum(value is not None for value in (radius, box, shape)) != 1:
         raise refused(

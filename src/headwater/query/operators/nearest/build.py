@@ -44,7 +44,21 @@ Attributes = str | Sequence[str | tuple[str, str]]
 
 
 def points(name: str, columns: Mapping[str, str | ColumnType], *, key: str) -> CreatePoints:
-    """`CREATE POINTS`: the columns with their types, and which of them names each point."""
+    """`CREATE POINTS`: the columns with their types, and which of them names each point.
+
+    ```python
+    profiles = hw.points("profiles", {"name": "STRING", "temperature": "DOUBLE"}, key="name")
+    print(hw.explain([weather, profiles, hw.nearest("alike", weather, 1, to=hw.each_of(profiles), by="temperature", over="1 HOUR")]))
+    ```
+
+    ```output
+    …
+    points profiles
+      columns  name (key), temperature
+      used by  alike
+    …
+    ```
+    """
     if key not in columns:
         raise refused(f"there is no column named '{key}' for key", *suggest(key, columns, "columns"))
     return CreatePoints(
@@ -78,6 +92,22 @@ def nearest(  # noqa: PLR0913 one keyword for each clause
     of that name must be in a tuple. The window is `over` a time or `over_rows`. `using` is "EXACT", "PROBABLE 0.001" or either
     with an ALGORITHM; `emit` is "ENTERS" or "CHANGES", and `every` a time emits the whole set at every tick. With
     `per` and `over_rows`, `forget` says after how long without an object a value is forgotten.
+
+    ```python
+    near = hw.nearest("near", weather, 2, to=(140, 110), by="PLACE", over="1 HOUR", columns="station, distance")
+    print(hw.run([weather, near], {"weather": readings})["near"])
+    ```
+
+    ```output
+    answers["near"]: 5 rows
+    event_time            station     distance
+    ────────────────────  ───────  ───────────
+    2026-01-31T06:00:00Z  meadow   41.23105626
+    2026-01-31T06:00:05Z  river    14.14213562
+    2026-01-31T06:00:20Z  meadow   41.23105626
+    2026-01-31T06:00:40Z  meadow   41.23105626
+    2026-01-31T07:00:20Z  summit   6225.086345
+    ```
     """
     if (over is None) == (over_rows is None):
         raise refused(
@@ -106,17 +136,69 @@ def nearest(  # noqa: PLR0913 one keyword for each clause
 
 
 def each_of(points: str | CreatePoints) -> EachTarget:
-    """`TO EACH OF points`: every point of a declared set, by its name or as `points` made it."""
+    """`TO EACH OF points`: every point of a declared set, by its name or as `points` made it.
+
+    ```python
+    profiles = hw.points("profiles", {"name": "STRING", "temperature": "DOUBLE", "humidity": "DOUBLE"}, key="name")
+    alike = hw.nearest("alike", weather, 1, to=hw.each_of(profiles), by=("temperature", "humidity"), over="1 HOUR",
+                       columns="point, station, distance")
+    known = pd.DataFrame([("damp frost", -2.0, 90.0)], columns=["name", "temperature", "humidity"])
+    print(hw.run([weather, profiles, alike], {"weather": readings, "profiles": known})["alike"])
+    ```
+
+    ```output
+    answers["alike"]: 4 rows
+    event_time            point       station     distance
+    ────────────────────  ──────────  ───────  ───────────
+    2026-01-31T06:00:00Z  damp frost  meadow   30.20347662
+    2026-01-31T06:00:05Z  damp frost  river    5.590169944
+    2026-01-31T06:00:25Z  damp frost  summit           2.0
+    2026-01-31T07:00:25Z  damp frost  meadow          15.0
+    ```
+    """
     return EachTarget(points.name if isinstance(points, CreatePoints) else points)
 
 
 def highest(attribute: str, *, name: str | None = None) -> ValueTarget:
-    """`TO HIGHEST attribute [AS name]`."""
+    """`TO HIGHEST attribute [AS name]`.
+
+    ```python
+    damp = hw.nearest("damp", weather, 1, to=hw.highest("humidity"), over="1 HOUR", columns="station, humidity")
+    print(hw.run([weather, damp], {"weather": readings})["damp"])
+    ```
+
+    ```output
+    answers["damp"]: 4 rows
+    event_time            station  humidity
+    ────────────────────  ───────  ────────
+    2026-01-31T06:00:00Z  meadow       60.0
+    2026-01-31T06:00:05Z  river        85.0
+    2026-01-31T06:00:25Z  summit       90.0
+    2026-01-31T07:00:25Z  meadow       75.0
+    ```
+    """
     return ValueTarget(attribute, True, name)
 
 
 def lowest(attribute: str, *, name: str | None = None) -> ValueTarget:
-    """`TO LOWEST attribute [AS name]`."""
+    """`TO LOWEST attribute [AS name]`.
+
+    ```python
+    coldest = hw.nearest("coldest", weather, 1, to=hw.lowest("temperature"), over="1 HOUR", columns="station, temperature")
+    print(hw.run([weather, coldest], {"weather": readings})["coldest"])
+    ```
+
+    ```output
+    answers["coldest"]: 5 rows
+    event_time            station  temperature
+    ────────────────────  ───────  ───────────
+    2026-01-31T06:00:00Z  meadow           1.5
+    2026-01-31T06:00:05Z  river            0.5
+    2026-01-31T06:00:20Z  meadow          -1.5
+    2026-01-31T06:00:25Z  summit          -4.0
+    2026-01-31T07:00:25Z  meadow          -2.0
+    ```
+    """
     return ValueTarget(attribute, False, name)
 
 

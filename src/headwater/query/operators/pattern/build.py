@@ -70,6 +70,19 @@ def match(  # noqa: PLR0913 one keyword for each clause
     """`CREATE QUERY name AS SELECT columns FROM source [WHERE where] MATCH_RECOGNIZE (…)`.
 
     `rows` is "ONE ROW" or "ALL ROWS", or the words of the language; `skip` is "TO NEXT ROW", "TO LAST B", "NO SKIP", …
+
+    ```python
+    falls = hw.match("falls", weather, "A B+", partition="station", define={"B": "temperature < PREV(temperature)"},
+                     measures={"before": "A.temperature", "after": "LAST(B.temperature)"}, within="1 MINUTE")
+    print(hw.run([weather, falls], {"weather": readings})["falls"])
+    ```
+
+    ```output
+    answers["falls"]: 1 row
+    event_time            station  before  after
+    ────────────────────  ───────  ──────  ─────
+    2026-01-31T06:00:40Z  meadow      1.5   -2.0
+    ```
     """
     built = _built(pattern)
     if mode is None and (hold is not None or seed is not None):
@@ -106,7 +119,23 @@ def pattern(
     blocking: bool = False,
     until: str | Expression | None = None,
 ) -> BuiltPattern:
-    """The beginning of a pattern, to be gone on with; `at_least`, `at_most` and what follows them make a loop of it."""
+    """The beginning of a pattern, to be gone on with; `at_least`, `at_most` and what follows them make a loop of it.
+
+    ```python
+    steps = (hw.pattern("mild").where("temperature > 0")
+             .followed_by("cold").where("temperature < 0")
+             .not_followed_by("mild_again").where("temperature > 0"))
+    frost = hw.match("frost", weather, steps, partition="station", within="1 HOUR", measures={"after": "cold.temperature"})
+    print(hw.run([weather, frost], {"weather": readings})["frost"])
+    ```
+
+    ```output
+    answers["frost"]: 1 row
+    event_time            station  after
+    ────────────────────  ───────  ─────
+    2026-01-31T07:00:00Z  meadow    -1.5
+    ```
+    """
     repeat = _Repeat(at_least, at_most, gaps, reluctant, blocking, until)
     built = _built(first)
     return replace(built, tree=repeat.around(built.tree))

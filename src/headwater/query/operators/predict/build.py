@@ -59,6 +59,21 @@ def predict(  # noqa: PLR0913 one keyword for each clause
     apart in time two values may be. `certainty` is "MAY" or "MUST"; `probability` says how likely an answer must be instead.
     `tentative` True emits answers as soon as they are predicted, False is VALIDATED. `give_up` is "LEAST", "NEWEST", "OLDEST"
     or "RANDOM", which takes a `seed`.
+
+    ```python
+    lines = hw.suppress("lines", cars, "x", "y", tolerance="10 METERS", heartbeat="30 SECONDS")
+    west = hw.predict("west", lines, "x < 300", columns="key, begins, ends")
+    print(hw.run([cars, lines, west], {"cars": positions})["west"])
+    ```
+
+    ```output
+    answers["west"]: 3 rows
+    event_time            key   begins                ends
+    ────────────────────  ────  ────────────────────  ────────────────────
+    2026-01-31T06:00:10Z  red   2026-01-31T06:00:00Z  2026-01-31T06:00:10Z
+    2026-01-31T06:00:30Z  red   2026-01-31T06:00:10Z  2026-01-31T06:00:30Z
+    2026-01-31T06:01:10Z  blue  2026-01-31T06:00:40Z  2026-01-31T06:01:10Z
+    ```
     """
     operator = Predict(
         _aliases(pairs),
