@@ -16,7 +16,8 @@ from headwater.apps.cli.examples import all_examples
 from tests.docs.pages import assert_alike
 
 PROGRAMS = sorted((Path(headwater.apps.__file__).parent / "examples" / "programs").glob("*.py"))
-COMMANDS = {each.name: each.commands for each in all_examples() if each.name != "programs"}
+IN_PYTHON = ("programs", "hour-of-work")
+COMMANDS = {each.name: each.commands for each in all_examples() if each.name not in IN_PYTHON}
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
@@ -45,10 +46,12 @@ def test_the_commands_of_an_example_run_in_its_copy(name: str, tmp_path: Path, m
 
 
 def test_the_commands_of_programs_are_programs() -> None:
-    (programs,) = (each for each in all_examples() if each.name == "programs")
-    assert {command.removeprefix("python ") for command in programs.commands} <= {
-        path.name for path in PROGRAMS
-    }
+    """`hour-of-work` runs with the notebooks, and from the wheel."""
+    for example in all_examples():
+        if example.name in IN_PYTHON:
+            files = {path.name for path in example.folder.iterdir()}
+            assert {command.partition("python ")[2] for command in example.commands} <= files
+            assert example.commands
 
 
 def test_the_examples_that_help_names_are_there(capsys) -> None:
