@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports bench sim soak grammar lock env clean
+.PHONY: help demo test check lint types imports bench sim soak reference grammar lock env clean
 
 SHELL := /bin/sh
 ARGS ?=
@@ -28,6 +28,7 @@ help:
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
 	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed: many hours; make soak SEED=7'
 	@echo 'make grammar  make the stored parse table again, after a change to a grammar.lark'
+	@echo 'make reference  write docs/reference/python.md and the notebooks again, from the docstrings and with what comes out'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   remove the environment and every cache'
 	@echo ''
@@ -74,6 +75,10 @@ soak: $(STAMPS)/dev
 grammar: $(STAMPS)/dev
 	@$(BIN)/python -m headwater.query.language.write_parse_table
 	$(call say,the parse table is that of the grammar)
+
+reference: $(STAMPS)/dev
+	@$(BIN)/python -m tests.docs.python_reference
+	@$(BIN)/python -m tests.docs.notebooks
 
 COMPILE = $(BIN)/uv pip compile --system-certs --quiet --no-header --universal --generate-hashes $(ARGS)
 lock: $(STAMPS)/env
