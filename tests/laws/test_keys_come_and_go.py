@@ -40,6 +40,7 @@ PREDICT = {
     "pairs tentative": "PAIRS a, b WHERE ABS(a.v - b.v) <= 0.1 WITHIN 4 SECONDS TENTATIVE",
     "pairs every": "PAIRS a, b WHERE ABS(a.v - b.v) <= 0.1 WITHIN 4 SECONDS VALIDATED EVERY 1 SECOND",
     "pairs buffer": "PAIRS a, b WHERE ABS(a.v - b.v) <= 0.1 WITHIN 4 SECONDS BUFFER 20 GIVE UP OLDEST",
+    "pairs unbounded": "PAIRS a, b WHERE ABS(a.v - b.v) >= 1 WITHIN 4 SECONDS",
     "three": "PAIRS a, b, c WHERE ABS(a.v - b.v) <= 0.01 AND ABS(b.v - c.v) <= 0.01 WITHIN 1 SECOND",
 }
 FOLLOW = {
@@ -60,6 +61,9 @@ BEHIND = {
     "ticks": "NEAREST (1 TO LOWEST x OVER 4 SECONDS EMIT EVERY 2 SECONDS)",
     "fence": "FENCE (zones DETECT ENTER, EXIT, INSIDE FORGET 5 SECONDS)",
     "suppress": "SUPPRESS (x TOLERANCE 1 HEARTBEAT 4 SECONDS FORGET 8 SECONDS)",
+    "predict": "SUPPRESS (x TOLERANCE 1 HEARTBEAT 4 SECONDS FORGET 8 SECONDS) PREDICT (x > 1)",
+    "predict pairs": "SUPPRESS (x TOLERANCE 1 HEARTBEAT 4 SECONDS FORGET 8 SECONDS)"
+    " PREDICT (PAIRS a, b WHERE ABS(a.x - b.x) <= 10 WITHIN 2 SECONDS)",
 }
 BEHIND_FOLLOW = "FOLLOW (cars RADIUS 20 LAST 5 SECONDS FORGET 20 SECONDS)"
 SELECTED = f"""
@@ -111,7 +115,7 @@ def test_answers_do_not_depend_on_what_was_dropped(kind: str):
     assert by_content(run(kind, rows, [*steps, end], restoring=True)[0]) == by_content(once)
 
 
-TOGETHER = ("buffer", "every")
+TOGETHER = ("buffer", "every", "unbounded")
 """What looks at all keys; with EVERY something is told of each of them at the tick."""
 
 
@@ -224,7 +228,7 @@ def world(kind: str, waves: int, every_us: int = 2 * SECOND) -> tuple[dict[str, 
     texts = np.array([f"k{n * 7919 % 10_000:04}" for n in range(names)], object)
     head = {"s": coded(key % names, texts), "at": Column(ColumnType.TIMESTAMP, at)}
     end = (2 * waves + 60) * SECOND
-    if "predict" in kind:
+    if kind.startswith("predict"):
         drawn = {"v": random.uniform(0, 3, len(key)), "v_slope": random.uniform(-0.1, 0.1, len(key))}
         steady = {"tolerance": np.full(len(key), 0.1), "heartbeat": np.full(len(key), 8.0)}
         columns = {name: Column(ColumnType.DOUBLE, values) for name, values in (drawn | steady).items()}

@@ -32,6 +32,7 @@ from headwater.kernels.predict.sensors import Sensors
 from headwater.kernels.predict.standing_queries import Standing
 from headwater.model import (
     BEGINNING,
+    END,
     Column,
     ColumnType,
     Instant,
@@ -162,6 +163,17 @@ class WholePredict:
             counts[f"updates_given_up:{query.name}"] += sum(given_up[s][0] for s in part.sources)
             counts[f"seconds_given_up:{query.name}"] += sum(given_up[s][1] for s in part.sources)
         return WholeState(watermark, sensors, tuple(sources), tuple(query_states)), shapes
+
+    def next_due(self, state: WholeState) -> Instant:
+        """Any step may do something while there is a line."""
+        return END if _is_empty(state) else BEGINNING
+
+    def is_blank(self, state: WholeState) -> bool:
+        """Whether no line is known. A buffer numbers its updates, and chance goes by these numbers: it is blank until the first."""
+        return _is_empty(state) and all(
+            source.since == BEGINNING and (source.spring.buffer is None or not source.lines.count)
+            for source in state.sources
+        )
 
     def values(self, state: WholeState, codes: Whole) -> dict[str, Any]:
         """The state with codes 0, 1, … for the given rising codes, which are all that have lines, and lines without gaps."""
@@ -336,6 +348,12 @@ def _store(spring: Spring) -> LineStore:
         give_up=spring.give_up,
         seed=spring.seed,
     )
+
+
+def _is_empty(state: WholeState) -> bool:
+    """Whether there is neither a line nor an answer that is not over."""
+    has_lines = any(source.lines.stored.any() for source in state.sources)
+    return not has_lines and not any(part.pending.count for part in state.queries)
 
 
 def codes_in_use(state: WholeState) -> Whole:

@@ -105,6 +105,10 @@ class PredictByKey:
         begins = max(since, values["watermark"])
         return self._state(values["watermark"], store, known, values["next"], begins)
 
+    def is_blank(self, state: ByKeyState) -> bool:
+        """Whether no key is known. Numbers in names are those of `start`, or make no difference: nothing is stored under any."""
+        return not len(state.store) and all(names.since == BEGINNING for names in state.names)
+
     def _state(
         self,
         watermark: Instant,

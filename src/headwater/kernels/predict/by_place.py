@@ -166,6 +166,17 @@ class PredictByPlace:
         saved = values["everything"]
         return _cleared(state, self.few.state(saved, Sensors.load(saved["sensors"]), since))
 
+    def next_due(self, state: ByPlaceState) -> Instant:
+        """When something happens to a key by time alone; at once while all keys are opened, and a step without rows closes them."""
+        return state.store.next_due if state.everything is None else self.few.next_due(state.everything)
+
+    def is_blank(self, state: ByPlaceState) -> bool:
+        """Whether no key is known."""
+        if state.everything is not None:
+            return self.few.is_blank(state.everything)
+        is_from_the_beginning = all(since == BEGINNING for since in state.frame.since)
+        return not len(state.store) and is_from_the_beginning
+
     # --- which keys a step needs ----------------------------------------------------------------------------------------
 
     def _needed(self, state: ByPlaceState, came: Ids, rows: Rows, watermark: Instant) -> _Needed | None:

@@ -22,7 +22,6 @@ from headwater.kernels.predict.neighbours import has_neighbours
 from headwater.kernels.predict.question import PredictQuery
 from headwater.kernels.predict.sensors import Sensors
 from headwater.model import (
-    BEGINNING,
     Answers,
     Instant,
     RowCondition,
@@ -121,17 +120,20 @@ class PredictKernel:
         )
 
     def next_due(self, state: PredictState) -> Instant:
-        """When something happens to a key by time alone; lines that are looked at together are looked at in every step."""
-        return state.by_key.store.next_due if self.is_by_key else BEGINNING
+        """When something happens to a key by time alone."""
+        return min(
+            state.by_key.store.next_due,
+            self.by_place.next_due(state.by_place),
+            self.whole.next_due(state.whole),
+        )
 
     def is_blank(self, state: PredictState) -> bool:
-        """Numbers of queries are given once, so a state that has been in use never is."""
-        return False
-
-    @property
-    def is_by_key(self) -> bool:
-        """Whether all queries look at each key by itself."""
-        return not self.by_place.queries and not self.whole.queries
+        """Whether no line is known, and a buffer has never had one."""
+        return (
+            self.by_key.is_blank(state.by_key)
+            and self.by_place.is_blank(state.by_place)
+            and self.whole.is_blank(state.whole)
+        )
 
 
 def _add(shapes: dict[int, list[list[Rows]]], more: dict[int, list[list[Rows]]]) -> None:
