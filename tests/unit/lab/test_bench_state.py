@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from headwater_lab.bench.processes import processor_time
-from headwater_lab.bench.state import OPERATORS, TOUCHED, Zone, bytes_left, loaded, rows_of, step_costs
+from headwater_lab.bench.state import (
+    OPERATORS,
+    TOUCHED,
+    Cost,
+    StepCosts,
+    Zone,
+    bytes_left,
+    loaded,
+    rows_of,
+    step_costs,
+)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -22,8 +32,15 @@ def test_every_operator_takes_its_rows_and_emits_nothing(operator):
 
 def test_a_step_is_timed_and_what_it_writes_is_counted():
     for cost in step_costs("SUPPRESS", (300, 600), seed=1):
-        assert cost.milliseconds > 0
+        assert 0 < cost.milliseconds <= cost.worst_ms
+        assert cost.mean_ms <= cost.worst_ms
         assert cost.written > TOUCHED * 8
+
+
+def test_a_step_that_takes_long_shows_beside_the_median():
+    costs = StepCosts.of([Cost(2.0, 10), Cost(1.0, 30), Cost(93.0, 20)])
+    assert costs == StepCosts(2.0, 32.0, 93.0, 20)
+    assert costs.in_words == "2.00 ms a step (mean 32.00, worst 93.00)"
 
 
 def test_suppress_lets_every_row_through():

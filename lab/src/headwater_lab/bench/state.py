@@ -97,24 +97,47 @@ class Cost:
     written: int
 
 
+@dataclass(frozen=True, slots=True)
+class StepCosts:
+    """Of several steps: milliseconds of processor time in the median, on average and at worst, and the median of bytes that are written.
+
+    Steps in which large runs of a store are merged are few: they show on average and at worst only.
+    """
+
+    milliseconds: float
+    mean_ms: float
+    worst_ms: float
+    written: int
+
+    @classmethod
+    def of(cls, costs: Sequence[Cost]) -> StepCosts:
+        """What they are together."""
+        times = np.array([cost.milliseconds for cost in costs])
+        written = int(np.median([cost.written for cost in costs]))
+        return cls(float(np.median(times)), float(times.mean()), float(times.max()), written)
+
+    @property
+    def in_words(self) -> str:
+        """Median, mean and worst."""
+        return f"{self.milliseconds:.2f} ms a step (mean {self.mean_ms:.2f}, worst {self.worst_ms:.2f})"
+
+
 def _measure_steps(options: BenchOptions, report: Report, say: Say) -> None:
     for name in OPERATORS:
         few, control, many = step_costs(name, (FEW, FEW, options.rows), seed=options.seed)
-        say(
-            f"(a) {name}: {few.milliseconds:.1f} ms a step with {FEW:,} keys, {many.milliseconds:.1f} with {options.rows:,}"
-        )
+        say(f"(a) {name}: {few.in_words} with {FEW:,} keys, {many.in_words} with {options.rows:,}")
         report.judge(
             f"a: {name}, times as long", many.milliseconds / few.milliseconds, "times", "<=", MOST_TIMES
         )
         report.notes.append(
-            f"(a) {name}: {few.milliseconds:.2f} and {many.milliseconds:.2f} ms a step, "
+            f"(a) {name}: {few.in_words} and {many.in_words}, "
             f"control {control.milliseconds / few.milliseconds:.2f} times, "
             f"{spoken(few.written)} and {spoken(many.written)} bytes written"
         )
 
 
-def step_costs(operator: str, numbers_of_keys: Sequence[int], *, seed: int) -> list[Cost]:
-    """What a step of TOUCHED rows costs with each of these numbers of keys; medians of STEPS, which take turns."""
+def step_costs(operator: str, numbers_of_keys: Sequence[int], *, seed: int) -> list[StepCosts]:
+    """What steps of TOUCHED rows cost with each of these numbers of keys: STEPS of each, which take turns."""
     zones = [loaded(operator, keys) for keys in numbers_of_keys]
     random = np.random.default_rng(seed)
     rounds = [
@@ -124,13 +147,7 @@ def step_costs(operator: str, numbers_of_keys: Sequence[int], *, seed: int) -> l
         ]
         for _ in range(WARM_UP + STEPS)
     ]
-    return [
-        Cost(
-            float(np.median([cost.milliseconds for cost in costs])),
-            int(np.median([cost.written for cost in costs])),
-        )
-        for costs in zip(*rounds[WARM_UP:], strict=True)
-    ]
+    return [StepCosts.of(costs) for costs in zip(*rounds[WARM_UP:], strict=True)]
 
 
 def loaded(operator: str, keys: int) -> Zone:
