@@ -26,7 +26,7 @@ help:
 	@echo 'make check   lint, types, import rules and the tests: exactly what CI runs'
 	@echo 'make bench   speed on this machine, compared with the no-op ceiling and other engines'
 	@echo 'make sim     one simulated network in which everything goes wrong, drawn from a seed: make sim SEED=7'
-	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed: many hours; make soak SEED=7'
+	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed, which is the date unless you give one: many hours; make soak SEED=7'
 	@echo 'make grammar  make the stored parse table again, after a change to a grammar.lark'
 	@echo 'make reference  write docs/reference/python.md and the notebooks again, from the docstrings and with what comes out'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
@@ -65,6 +65,8 @@ sim: $(STAMPS)/dev
 	@$(BIN)/python -m headwater.apps.overlay.replay $(SEED) $(ARGS)
 
 # The tests of make test that count, with higher counts and drawn from the seed: kills (seven tests, 34 each), keys, patterns, worlds of laws.
+# Other worlds every night, unless SEED is given; the log has the seed with which a failure comes again.
+soak: SEED := $(if $(filter file,$(origin SEED)),$(shell date +%Y%m%d),$(SEED))
 soak: $(STAMPS)/dev
 	$(call say,soak with seed $(SEED))
 	@HEADWATER_SOAK_SEED=$(SEED) HEADWATER_SOAK_KILLS=$(or $(KILLS),34) HEADWATER_SOAK_KEYS=$(or $(KEYS),1000000) HEADWATER_SOAK_PATTERNS=$(or $(PATTERNS),10000) \
