@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-LONG_FIRST = Counter(golden=0, spark=1, docs=2, laws=3, simulation=4, unit=5)
+LONG_FIRST = Counter(golden=0, spark=1, docs=2, wheel=2, laws=3, simulation=4, unit=5)
 _seconds: Counter[str] = Counter()
 
 
