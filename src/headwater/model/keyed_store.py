@@ -43,7 +43,7 @@ from headwater.model.time import END, Instant
 
 CELL_BYTES = 256 << 10
 _RATIO = 3
-_LOOKED_AT = 64
+_AT_ONCE = 64
 
 Places = NDArray[np.int64]
 
@@ -131,8 +131,8 @@ class KeyedStore:
         least = END
         for place, run in enumerate(self.runs):
             order, times = run.by_due
-            for first in range(0, int(np.searchsorted(times, least)), _LOOKED_AT):
-                counts = self._counts(place, order[first : first + _LOOKED_AT])
+            for first in range(0, int(np.searchsorted(times, least)), _AT_ONCE):
+                counts = self._counts(place, order[first : first + _AT_ONCE])
                 if counts.any():
                     least = min(least, int(times[first + int(counts.argmax())]))
                     break
@@ -243,7 +243,7 @@ class KeyedStore:
             last = int(np.searchsorted(times, END))
             at = known.get(run, 0)
             while at < last:
-                counts = self._counts(place, order[at : min(at + _LOOKED_AT, last)])
+                counts = self._counts(place, order[at : min(at + _AT_ONCE, last)])
                 if counts.any():
                     at += int(counts.argmax())
                     break

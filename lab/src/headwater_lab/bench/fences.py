@@ -44,7 +44,7 @@ WARM_UP_OBJECTS: Final = 1_000
 ENOUGH_A_SECOND: Final = 100_000.0
 CROSSED: Final = 400
 """Positions that Spark's own way gets."""
-LOOKED_AT: Final = 200
+TRACKED: Final = 200
 """Objects for which who enters is worked out by shapely."""
 
 TEXT: Final = """\
@@ -121,12 +121,12 @@ def _enters(rows: Rows) -> int:
     change = rows["change"]
     assert change.names is not None
     is_enter = change.names[change.values] == "enter"
-    return int(np.count_nonzero(is_enter & (rows["object"].values < LOOKED_AT)))
+    return int(np.count_nonzero(is_enter & (rows["object"].values < TRACKED)))
 
 
 def _enters_by_shapely(samples: Samples, polygons: Any) -> int:
     tree = shapely.STRtree(polygons)
-    own = np.flatnonzero(samples.key < LOOKED_AT)
+    own = np.flatnonzero(samples.key < TRACKED)
     own = own[np.lexsort([samples.at[own], samples.key[own]])]
     found, area = tree.query(shapely.points(samples.place[own]), predicate="intersects")
     inside: set[tuple[int, int]] = set(zip(found.tolist(), area.tolist(), strict=True))

@@ -96,8 +96,8 @@ def _report(why: Why, partition: Mapping[str, str], at: Instant | None) -> list[
         raise _unknown_partition(why, partition)
     if len(partitions) == 1:
         return why.report(partitions[0], at)
-    looked = why.survey(partitions, at)
-    return [*why.survey_lines(looked, len(partitions)), "", *why.report(looked[0].partition, at)]
+    traced = why.survey(partitions, at)
+    return [*why.survey_lines(traced, len(partitions)), "", *why.report(traced[0].partition, at)]
 
 
 # --- the query -----------------------------------------------------------------------------------------------------

@@ -63,9 +63,9 @@ class Graph:
     def waits(self) -> list[str]:
         """The names with rows that may wait: queries that are read, merges, and groups that read stores."""
         together = [group.reads for group in self.groups if group.reads in self.merges]
-        looking = [group.name for group in self.groups if group.reads_stores]
+        readers = [group.name for group in self.groups if group.reads_stores]
         answered = [name for group in self.groups for name in group.queries if name in self.read]
-        return list(dict.fromkeys([*together, *looking, *answered]))
+        return list(dict.fromkeys([*together, *readers, *answered]))
 
     def start(self, since: Instant) -> dict[str, Any]:
         """The state of every group under its name, and the logs of waiting rows under `waiting_for` theirs."""

@@ -173,10 +173,10 @@ class Queue:
                 unit_numbers[unit.input] = unit.number
                 border[unit.input] = self._border(clock, state.handed)
             if unit.rows is not None and unit.rows.count:
-                behind = unit.rows[self.schema.time].values < border[unit.input]
-                if behind.any():
-                    late.append(unit.rows.take(behind))
-                    fresh.append(unit.rows.take(~behind))
+                is_late = unit.rows[self.schema.time].values < border[unit.input]
+                if is_late.any():
+                    late.append(unit.rows.take(is_late))
+                    fresh.append(unit.rows.take(~is_late))
                 else:
                     fresh.append(unit.rows)
             clock = clock.after(unit.clusters)

@@ -1,8 +1,8 @@
 """When are conditions on predicted lines true? All PREDICT queries that read one stream in one zone.
 
-Rule 1  A condition on single values looks at each key by itself: such queries are in `by_key`. Pairs with a bound on how far apart they may be look at
-        lines that are near: see `by_place`. In both a step costs what its rows and their keys, and whoever is near, do.
-Rule 2  Pairs without such a bound look at all lines, and a buffer at all that are stored: a step costs what these are. See `across_keys`.
+Rule 1  A condition on single values judges each key separately: such queries are in `by_key`. Pairs with a bound on their distance read only
+        lines that are near one another: see `by_place`. In both the cost of a step depends on its rows, their keys, and the keys near them.
+Rule 2  Pairs without such a bound read all lines, and a buffer all stored ones: the cost of a step depends on all of these. See `across_keys`.
 Memory  See `by_key`, `by_place` and `across_keys`.
 """
 
@@ -39,7 +39,7 @@ _CELLS: Final = "cells"
 
 @dataclass(frozen=True, slots=True)
 class PredictState:
-    """The queries that look at each key by itself, those that look at keys that are near, and the others."""
+    """The queries that judge each key separately, those that read keys near one another, and the others."""
 
     by_key: ByKeyState
     by_place: ByPlaceState
@@ -66,7 +66,7 @@ class PredictKernel:
         self.whole = WholePredict(schema, others, conditions, index=index)
 
     def start(self, since: Instant) -> PredictState:
-        """Nothing seen; rows before `since` are not for these queries."""
+        """Nothing read; rows before `since` are not for these queries."""
         return PredictState(self.by_key.start(since), self.by_place.start(since), self.whole.start(since))
 
     def step(self, state: PredictState, rows: Rows, watermark: Instant) -> Step[PredictState]:
@@ -93,7 +93,7 @@ class PredictKernel:
         return Step(PredictState(by_key, by_place, whole), answers, watermark, counted)
 
     def save(self, state: PredictState) -> Saved:
-        """Records in a store; of the others keys that have a line, lines and pending answers."""
+        """Records in a store; for the other queries keys with lines, lines and pending answers."""
         codes = codes_in_use(state.whole)
         sensors = state.whole.sensors.only(codes).save()
         whole = {"sensors": sensors, **self.whole.values(state.whole, codes)}
@@ -110,7 +110,7 @@ class PredictKernel:
         return Saved(values, stores=stores)
 
     def load(self, saved: Saved, since: Instant) -> PredictState:
-        """What is known of the queries that are still the same; others begin at `since`."""
+        """The state of the queries that are unchanged; others begin at `since`."""
         by_key, by_place, whole = (saved.values[name] for name in ("by_key", "by_place", "whole"))
         pairs, cells = saved.stores.get(_PAIRS), saved.stores.get(_CELLS)
         return PredictState(
@@ -137,7 +137,7 @@ class PredictKernel:
 
 
 def _add(shapes: dict[int, list[list[Rows]]], more: dict[int, list[list[Rows]]]) -> None:
-    """Put what other queries emit beside what some emit."""
+    """Add what other queries emit to what some emit."""
     for shape, parts in more.items():
         shapes.setdefault(shape, []).extend(parts)
 

@@ -1,4 +1,4 @@
-"""What lies around a place: RADIUS, BOX, or a column of SHAPEs. FOLLOW and FENCE say it in the same words."""
+"""How large is a region around a place: RADIUS, BOX, or a column of SHAPEs. FOLLOW and FENCE have the same options."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from headwater.query.language.suggestions import suggest
 from headwater.query.language.tree import Quantity
 
 
-class Around(Protocol):
-    """The part of an operator that says it."""
+class HasRegion(Protocol):
+    """The part of an operator with these options."""
 
     @property
     def radius(self) -> Quantity | None:
-        """Of a circle."""
+        """The radius of a circle."""
         ...
 
     @property
@@ -32,9 +32,9 @@ class Around(Protocol):
 
 
 def radius_and_box(
-    tree: Around, what: str, complaints: Complaints
+    tree: HasRegion, what: str, complaints: Complaints
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """The radius, or the width and height, in metres; `what` is it that would have no area."""
+    """The radius, or the width and height, in metres; `what` names the region in an error."""
     radius = _side(tree, tree.radius, "RADIUS", what, complaints)
     width, height = (_side(tree, side, "BOX", what, complaints) for side in tree.box or (None, None))
     return radius, None if width is None or height is None else (width, height)
@@ -57,7 +57,7 @@ def check_shape(shape: str, schema: StreamSchema, span: Span | None, complaints:
 
 
 def _side(
-    tree: Around, length: Quantity | None, word: str, what: str, complaints: Complaints
+    tree: HasRegion, length: Quantity | None, word: str, what: str, complaints: Complaints
 ) -> float | None:
     if length is None or (found := length_m(length, word, complaints)) is None:
         return None

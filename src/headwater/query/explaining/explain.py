@@ -74,8 +74,8 @@ def dot(plan: Plan) -> str:
 
 
 def _stream(plan: Plan, stream: StreamSchema) -> str:
-    useful = plan.useful_rows(stream.name)
-    if useful == NOTHING:
+    useful_rows = plan.useful_rows(stream.name)
+    if useful_rows == NOTHING:
         return _section(f"stream {stream.name}", [("read by", "no query: its rows are not read")])
     read = plan.columns_read(stream.name)
     entries: list[Entry] = [("columns", _wrapped(", ".join(_role(stream, name) for name in read)))]
@@ -88,7 +88,7 @@ def _stream(plan: Plan, stream: StreamSchema) -> str:
         )
     if stream.deduplicate:
         entries.append(("duplicates", "rows equal in every column count once"))
-    return _section(f"stream {stream.name}", entries + _filter(stream, useful))
+    return _section(f"stream {stream.name}", entries + _filter(stream, useful_rows))
 
 
 def _role(stream: StreamSchema, name: str) -> str:
@@ -105,22 +105,22 @@ def _lateness(stream: StreamSchema) -> str:
     return f"rows {behind}before the latest time seen are late: {where}"
 
 
-def _filter(stream: StreamSchema, useful: Expression | None) -> list[Entry]:
-    if useful is None:
+def _filter(stream: StreamSchema, useful_rows: Expression | None) -> list[Entry]:
+    if useful_rows is None:
         return [("filter", "none: some query uses every row")]
-    sql = to_spark_sql(useful, stream.types)
+    sql = to_spark_sql(useful_rows, stream.types)
     if sql == EVERY_ROW:
         where = "evaluated in Python, before rows are routed: it cannot be written in Spark SQL"
     else:
         where = "evaluated before Python: in Catalyst for a DataFrame, in the reader for files"
     entries: list[Entry] = [
-        ("filter", _wrapped(expression_text(useful))),
+        ("filter", _wrapped(expression_text(useful_rows))),
         ("", f"{where}; other rows only advance time"),
     ]
     if sql != EVERY_ROW:
         cut = sql if len(sql) <= LONGEST_SQL else f"{sql[:LONGEST_SQL]} …"
         entries.append(("in Spark SQL", _wrapped(cut)))
-        if not is_said_by_spark(useful, stream.types):
+        if not is_said_by_spark(useful_rows, stream.types):
             entries.append(("", "which is all that Spark SQL can express; the rest is evaluated in Python"))
     return entries
 
@@ -150,11 +150,11 @@ def _by_kernel(plan: Plan) -> dict[tuple[str, str], list[QueryPlan]]:
 
 def _query(plan: Plan, query: QueryPlan) -> str:
     explained = Explained(plan, query, plan.stream(query.reads))
-    asks, state, zones, why_there, drawn = query.operator.words(explained)
+    conditions, state, zones, why_there, drawn = query.operator.words(explained)
     entries: list[Entry] = [("reads", query.reads)]
     if query.where is not None:
         entries.append(("where", _wrapped(expression_text(query.where))))
-    entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in asks]
+    entries += [(name, _wrapped(words) if isinstance(words, str) else words) for name, words in conditions]
     columns = ", ".join(name for name, _, _ in plan.projections[query.shape].columns)
     entries.append(("columns", _wrapped(columns or "none of its own")))
     entries.append(_zone(explained, zones, why_there))

@@ -107,7 +107,7 @@ class Words(NamedTuple):
     """An operator in words: its conditions, its state; its zones (None: the usual words), and why it has only one; last,
     what is better drawn."""
 
-    asks: Sequence[Entry]
+    conditions: Sequence[Entry]
     state: str | list[str]
     zones: str | None = None
     why_there: str | None = None

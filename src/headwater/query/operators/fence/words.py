@@ -34,10 +34,10 @@ def words(operator: FenceOperator, explained: Explained) -> Words:
     zones = None
     if plan.zones > 1 and (query.spread or query.shared):
         zones = _zones(operator, plan.zones, query.spread[0] if query.spread else "")
-    return Words(_asks(operator), _state(operator), zones=zones)
+    return Words(_conditions(operator), _state(operator), zones=zones)
 
 
-def _asks(operator: FenceOperator) -> list[Entry]:
+def _conditions(operator: FenceOperator) -> list[Entry]:
     reports = ", ".join(f"{_REPORTS[detect]} ({detect.name})" for detect in operator.detect)
     silent = "objects and moving fences" if operator.moving else "objects"
     return [

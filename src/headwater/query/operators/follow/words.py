@@ -25,13 +25,13 @@ def words(operator: FollowOperator, explained: Explained) -> Words:
     plan, query = explained.plan, explained.query
     shared = query.shared and plan.zones > 1
     return Words(
-        [*_asks(operator, query), *completeness_in_words(*_promised(explained))],
+        [*_conditions(operator, query), *completeness_in_words(*_promised(explained))],
         _state(operator, query, [plan.stream(name) for name in operator.events]),
         zones=zones_in_words(plan.zones) if shared else None,
     )
 
 
-def _asks(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
+def _conditions(operator: FollowOperator, query: QueryPlan) -> list[Entry]:
     where = f" for which {expression_text(operator.where)}" if operator.where is not None else ""
     history = duration_in_words(operator.last_us) if operator.last_us else "nothing"
     entries: list[Entry] = [

@@ -57,7 +57,7 @@ def words(operator: NearestOperator, explained: Explained) -> Words:
 
 def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     """Queries that are one loop."""
-    near = [way_of_looking(query) for query in queries]
+    near = [way_of_using_objects(query) for query in queries]
     ways = f"{counted(len(near), 'query')} in {len(set(near)):,} way{'s' * (len(set(near)) != 1)} of using objects"
     lines = f"{ways}: queries that use objects in the same way share one loop"
     return [("nearest", [lines])]
@@ -146,7 +146,7 @@ def state_in_words(operator: NearestOperator, source: StreamSchema) -> list[str]
     return lines
 
 
-def way_of_looking(query: QueryPlan) -> tuple[object, ...]:
+def way_of_using_objects(query: QueryPlan) -> tuple[object, ...]:
     """Queries that are equal in this read the same objects in the same way: they are one loop."""
     operator = query.operator
     assert isinstance(operator, NearestOperator)

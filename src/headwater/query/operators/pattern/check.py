@@ -81,15 +81,15 @@ def check_pattern(
     )
 
 
-def unbounded(recognition: PatternOperator) -> bool:
+def unbounded(operator: PatternOperator) -> bool:
     """Whether its state has no bound while rows come without end.
 
     A bound on the gaps bounds waiting, not the number of repetitions.
     """
-    if recognition.within_us is not None or recognition.limit is not None:
+    if operator.within_us is not None or operator.limit is not None:
         return False
-    loops = any(isinstance(part, Loop) and part.most is None for part in every_pattern(recognition.pattern))
-    return loops or (recognition.between_us is None and has_no_end(recognition.pattern))
+    loops = any(isinstance(part, Loop) and part.most is None for part in every_pattern(operator.pattern))
+    return loops or (operator.between_us is None and has_no_end(operator.pattern))
 
 
 @dataclass(slots=True)

@@ -78,20 +78,20 @@ class Why:
         kind = self.schema.types[column]
         return [_text(value, kind) for value in self.data.keys[column].tolist()]
 
-    def survey(self, partitions: Sequence[int], at: Instant | None = None) -> list[Looked]:
+    def survey(self, partitions: Sequence[int], at: Instant | None = None) -> list[TracedPartition]:
         """What came of some partitions, the furthest partial matches first; with `at`, of what was open then."""
         self.data.renew()
         chosen = partitions[:MOST_SURVEYED]
         room = max(MOST_ATTEMPTS // max(len(chosen), 1), 10)
-        looked = [self._looked(partition, room, at) for partition in chosen]
-        return sorted(looked, key=lambda one: _rank(one.stopped[0]) if one.stopped else _NOWHERE)
+        traced = [self._trace_partition(partition, room, at) for partition in chosen]
+        return sorted(traced, key=lambda one: _rank(one.stopped[0]) if one.stopped else _NOWHERE)
 
-    def survey_lines(self, looked: Sequence[Looked], partitions: int) -> list[str]:
+    def survey_lines(self, traced: Sequence[TracedPartition], partitions: int) -> list[str]:
         """The first few of them as a table."""
         cells = [
             (", ".join(self.operator.partition), "rows", "attempts", "matched", "furthest that did not match")
         ]
-        for one in looked[:MOST_LISTED]:
+        for one in traced[:MOST_LISTED]:
             rows = int(self.data.high[one.partition] - self.data.low[one.partition])
             matched = len({match.first for match in one.emitted_matches})
             furthest = one.stopped[0].furthest if one.stopped else None
@@ -111,36 +111,36 @@ class Why:
             lines.append(f"  {key:<{widths[0]}}  {aligned}  {words}")
         if partitions > MOST_LISTED:
             lines.append(f"  and {partitions - MOST_LISTED:,} more")
-        if not all(one.whole for one in looked):
+        if not all(one.whole for one in traced):
             lines.append("  + more began than were examined")
-        if partitions > len(looked):
+        if partitions > len(traced):
             lines.append(
-                f"only {len(looked):,} partitions were examined: select another with --key or --partition"
+                f"only {len(traced):,} partitions were examined: select another with --key or --partition"
             )
         return lines
 
     def report(self, partition: int, at: Instant | None = None, *, most: int = MOST_SHOWN) -> list[str]:
         """What came of one partition, with `most` attempts one by one; with `at`, of the attempts that were open then."""
         self.data.renew()
-        looked = self._looked(partition, MOST_ATTEMPTS, at)
+        traced = self._trace_partition(partition, MOST_ATTEMPTS, at)
         lines = [self._title(partition)]
         if at is None:
-            lines += self._counts(looked)
-            shown = looked.stopped
-            if not looked.attempts:
+            lines += self._counts(traced)
+            shown = traced.stopped
+            if not traced.attempts:
                 lines += self._no_beginning(partition)
         else:
-            shown = looked.attempts
-            lines += self._counts_at(looked, at)
+            shown = traced.attempts
+            lines += self._counts_at(traced, at)
         for number, attempt in enumerate(shown[:most], start=1):
-            lines += ["", *self._attempt(number, attempt, looked)]
+            lines += ["", *self._attempt(number, attempt, traced)]
         if len(shown) > most:
             lines += ["", f"and {counted(len(shown) - most, 'more attempt')} that got no further"]
         return lines
 
     # --- which attempts ---------------------------------------------------------------------------------------------
 
-    def _looked(self, partition: int, room: int, at: Instant | None) -> Looked:
+    def _trace_partition(self, partition: int, room: int, at: Instant | None) -> TracedPartition:
         """The attempts of a partition, `room` of them; with `at` those that were open then."""
         emitted_matches = self.emitted_matches.get(partition, [])
         skipped = set[int]() if self.operator.every else _skipped(emitted_matches)
@@ -153,7 +153,7 @@ class Why:
         whole = len(chosen) == len(tried) and not self.data.exhausted
         if at is not None:
             attempts = self._open_at(attempts, at)
-        return Looked(partition, attempts, emitted_matches, len(starts) - len(tried), whole)
+        return TracedPartition(partition, attempts, emitted_matches, len(starts) - len(tried), whole)
 
     def _starts_before(self, starts: Numbers, at: Instant) -> Numbers:
         """Rows at which what is open at a time can have begun; where none can, all before it."""
@@ -180,11 +180,11 @@ class Why:
             times.append(min([*rows, *([ending.deadline] if ending.deadline is not None else [])]))
         return max(times, default=self._time(attempt.until))
 
-    def _dropped_by(self, attempt: Attempt, looked: Looked) -> EmittedMatch | None:
+    def _dropped_by(self, attempt: Attempt, traced: TracedPartition) -> EmittedMatch | None:
         """Under MATCH EVERY, the match of another attempt that ended this one."""
         if not self.operator.every:
             return None
-        for match in looked.emitted_matches:
+        for match in traced.emitted_matches:
             over = match.bound[-1][0] <= attempt.until if match.bound else False
             if match.first <= attempt.first < match.border and over:
                 return match
@@ -206,36 +206,36 @@ class Why:
         values = self.data.keys.take(slice(partition, partition + 1)).tolist()[0]
         return {name: self._shown(values[name], name) for name in self.operator.partition}
 
-    def _counts(self, looked: Looked) -> list[str]:
-        began, matched = len(looked.attempts), len({match.first for match in looked.emitted_matches})
+    def _counts(self, traced: TracedPartition) -> list[str]:
+        began, matched = len(traced.attempts), len({match.first for match in traced.emitted_matches})
         lines = [f"{counted(began, 'attempt')} began, {matched:,} matched"]
-        if looked.inside:
-            rows = counted(looked.inside, "row")
+        if traced.inside:
+            rows = counted(traced.inside, "row")
             lines.append(
                 f"{rows} inside earlier matches began none: {skip_text(self.written.skip or Skip(self.operator.skip))}"
             )
-        if not looked.whole:
+        if not traced.whole:
             lines.append(
                 f"these are not all: at most {MOST_ATTEMPTS:,} attempts are examined; use --at TIME for others"
             )
         if self.operator.every and self.operator.limit is not None:
             lines.append("LIMIT is ignored here: it may have given up some of these earlier")
-        if looked.stopped:
+        if traced.stopped:
             lines.append("the furthest attempts without a match:")
         elif began:
             lines.append("every attempt matched")
         return lines
 
-    def _counts_at(self, looked: Looked, at: Instant) -> list[str]:
+    def _counts_at(self, traced: TracedPartition, at: Instant) -> list[str]:
         instant = _moment(at)
         lines = [
             f"{instant} lies inside the match from {self._at(match.first)} to {self._at(match.bound[-1][0])}"
-            for match in looked.emitted_matches
+            for match in traced.emitted_matches
             if match.bound and self._time(match.first) <= at <= self._time(match.bound[-1][0])
         ]
-        if not looked.attempts:
+        if not traced.attempts:
             return [*lines, f"no attempt began at or before {instant}"]
-        open_then = sum(self._until(one) >= at for one in looked.attempts)
+        open_then = sum(self._until(one) >= at for one in traced.attempts)
         if not open_then:
             return [*lines, f"at {instant} no attempt was open; the last before it:"]
         were = "attempt was" if open_then == 1 else "attempts were"
@@ -260,14 +260,14 @@ class Why:
                 lines.append(f"  {self.operator.variables[variable]}  {text}")
         return lines
 
-    def _attempt(self, number: int, attempt: Attempt, looked: Looked) -> list[str]:
+    def _attempt(self, number: int, attempt: Attempt, traced: TracedPartition) -> list[str]:
         lead = f"{number}. began at {self._at(attempt.first)}"
-        if attempt.first in {match.first for match in looked.emitted_matches}:
-            match = next(match for match in looked.emitted_matches if match.first == attempt.first)
+        if attempt.first in {match.first for match in traced.emitted_matches}:
+            match = next(match for match in traced.emitted_matches if match.first == attempt.first)
             rows = [(row, self.operator.variables[variable]) for row, variable in match.bound]
             return [f"{lead}: matched", *self._table(rows)]
         furthest = attempt.furthest
-        if dropped := self._dropped_by(attempt, looked):
+        if dropped := self._dropped_by(attempt, traced):
             skip = skip_text(self.written.skip or Skip(self.operator.skip))
             match_words = f"the match from {self._at(dropped.first)} to {self._at(dropped.bound[-1][0])}"
             return [f"{lead}: ended by {match_words} ({skip})"]
@@ -285,7 +285,7 @@ class Why:
         }
         lines += self._table([*rows, *((row, "-") for row in sorted(seen))])
         shown_blocks: list[list[str]] = []
-        match_number = 1 + sum(match.first < attempt.first for match in looked.emitted_matches)
+        match_number = 1 + sum(match.first < attempt.first for match in traced.emitted_matches)
         for ending in furthest.endings:
             block = self._ending(furthest, ending, match_number)
             if block not in shown_blocks:
@@ -424,7 +424,7 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class TracedPartition:
     """The attempts of one partition and the matches of the query; `inside` rows were skipped, `whole`: nothing is left out."""
 
     partition: int

@@ -78,7 +78,7 @@ def words(operator: PatternOperator, explained: Explained) -> Words:
     written = written_patterns(plan.text)[query.name]
     columns = plan.columns_read(query.reads) if explained.reads_stream else explained.source.types
     return Words(
-        _asks(operator, written),
+        _conditions(operator, written),
         state_in_words(operator, explained.source, columns),
         zones=zones_in_words(plan.zones, query.spread) if query.spread else None,
         why_there=_WHOLE if not operator.partition else _GATHERED,
@@ -111,7 +111,7 @@ def shared_words(queries: Sequence[QueryPlan]) -> Sequence[Entry]:
     return [("conditions", [lines])]
 
 
-def _asks(operator: PatternOperator, written: MatchRecognize) -> list[Entry]:
+def _conditions(operator: PatternOperator, written: MatchRecognize) -> list[Entry]:
     entries: list[Entry] = [
         ("partition", [", ".join(operator.partition) or "none: all rows are one partition"]),
         ("order", [", ".join(name_text(column.name) for column in written.order) or "that of the stream"]),

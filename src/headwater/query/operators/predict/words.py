@@ -44,10 +44,10 @@ def words(operator: PredictOperator, explained: Explained) -> Words:
         )
     elif query.spread and explained.reads_stream:
         zones = f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
-    return Words(_asks(operator), _state(operator), zones=zones)
+    return Words(_conditions(operator), _state(operator), zones=zones)
 
 
-def _asks(operator: PredictOperator) -> list[Entry]:
+def _conditions(operator: PredictOperator) -> list[Entry]:
     entries: list[Entry] = [
         ("conditions", [_condition(operator, condition) for condition in operator.conditions])
     ]

@@ -19,10 +19,10 @@ def words(operator: SuppressOperator, explained: Explained) -> Words:
     zones = None
     if query.spread and explained.reads_stream:
         zones = f"all {plan.zones} (from 0), by {query.spread[0]}: each sensor lives in one of them"
-    return Words(_asks(operator), _state(operator), zones=zones)
+    return Words(_conditions(operator), _state(operator), zones=zones)
 
 
-def _asks(operator: SuppressOperator) -> list[Entry]:
+def _conditions(operator: SuppressOperator) -> list[Entry]:
     several = len(operator.dimensions) > 1
     return [
         (
