@@ -38,7 +38,7 @@ Ordered = tuple[Rows, Instant]
 _NO_ENTRIES: Final[Mapping[str, Ordered]] = {}
 
 Answered = Callable[[Group, Step[Any]], Sequence[Rows]]
-"""Called after every step of a group; returns its answers, query by query, with SELECT lists applied, for the queries that read them."""
+"""Called after every step of a group; returns its answers with SELECT lists applied, for the queries that read them."""
 
 
 def waiting_for(source: str) -> str:
