@@ -27,7 +27,7 @@ class Filtering:
     seed: int = 0
 
     def covers(self, requests: Requests, request: Request) -> bool:
-        """Whether the operators of a shelf cover everything."""
+        """Whether the requests cover this one, so that it need not be sent."""
         if self.cover is None:
             return False
         candidates = requests.candidates(request)
