@@ -62,7 +62,7 @@ def test_one_k_for_which_pa_does_not_keep_fewest_is_enough() -> None:
 
 def test_a_buffer_of_rapf_counts_for_objects_and_not_for_candidates() -> None:
     buffered = [
-        replace(m, candidates=20.0, recent=400, kept=60.0) if m.algorithm is Algorithm.RAPF else m
+        replace(m, candidates=20.0, recent=400, stored=60.0) if m.algorithm is Algorithm.RAPF else m
         for m in AS_PUBLISHED
     ]
     assert holding(buffered) == [False, True, True, True, True]
