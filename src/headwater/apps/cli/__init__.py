@@ -13,6 +13,13 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of a command line; without one, that of this process."""
+    from headwater.apps.cli.own_process import leave_garbage_behind, look_for_garbage_seldom
+
+    if argv is None:
+        look_for_garbage_seldom()
     from headwater.apps.cli.commands import run_command
 
-    return run_command(argv)
+    code = run_command(argv)
+    if argv is None:
+        leave_garbage_behind()
+    return code
