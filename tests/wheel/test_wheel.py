@@ -1,6 +1,7 @@
 """What somebody sees who has only installed the wheel: the tutorial, the examples, and an hour of work on recorded data.
 
-On Spark, too, with `make soak`: it is the same wheel, and the start of another Spark takes its time.
+The tutorial compiles what it needs, as on a new machine. With `make soak` it goes on to Spark, and the hour of work compiles, too: otherwise
+that finds the compiled code of the environment that runs the tests, so as not to take half a minute.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.hosts.cache import cache_folder
 from tests.docs.hour_of_work import DATA, assert_answers, skip_without_data
 from tests.docs.pages import Block, assert_alike, blocks_of, commands_of
 from tests.wheel.fresh_environment import ROOT, FreshEnvironment, make_environment
@@ -18,6 +20,7 @@ from tests.wheel.fresh_environment import ROOT, FreshEnvironment, make_environme
 TUTORIAL = ROOT / "docs" / "tutorial" / "first-fifteen-minutes.md"
 EXAMPLES = ROOT / "src" / "headwater" / "apps" / "examples"
 ON_SPARK = "The same on Spark"
+THOROUGH = "HEADWATER_SOAK_SEED" in os.environ
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,7 @@ def test_the_examples_are_in_the_wheel(fresh: FreshEnvironment, tmp_path: Path) 
 def test_the_tutorial_works_from_an_empty_folder(fresh: FreshEnvironment, tmp_path: Path) -> None:
     """Its commands in a shell, its Python as one program."""
     program, promised = [], []
-    for block in _blocks(with_spark="HEADWATER_SOAK_SEED" in os.environ):
+    for block in _blocks(with_spark=THOROUGH):
         if block.file:
             (tmp_path / block.file).write_text(block.text)
         if block.language == "console":
@@ -60,11 +63,13 @@ def test_the_tutorial_works_from_an_empty_folder(fresh: FreshEnvironment, tmp_pa
     assert_alike(fresh.output_of("python program.py", tmp_path), "".join(promised))
 
 
+@pytest.mark.soak
 def test_an_hour_of_work_in_a_script(fresh: FreshEnvironment, tmp_path: Path) -> None:
     skip_without_data()
     fresh.output_of("headwater examples copy hour-of-work", tmp_path)
     folder = tmp_path / "hour-of-work"
-    told = fresh.output_of("python hour_of_work.py", folder, HEADWATER_DATA=str(DATA.resolve()))
+    compiled = {} if THOROUGH else {"XDG_CACHE_HOME": str(cache_folder().parent)}
+    told = fresh.output_of("python hour_of_work.py", folder, HEADWATER_DATA=str(DATA.resolve()), **compiled)
     assert told.endswith("hour.png are written\n")
     assert_answers(folder)
 
