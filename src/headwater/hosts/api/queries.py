@@ -10,9 +10,12 @@ from headwater.hosts.query_texts import read_query_text
 from headwater.model import DataError
 from headwater.query import python_input
 from headwater.query.checking.catalogue import Catalogue
+from headwater.query.checking.check import check as check_text
+from headwater.query.checking.history_limit import most_history_us
 from headwater.query.language.build_pieces import Duration
+from headwater.query.language.printer import show
 from headwater.query.language.tree import Script
-from headwater.query.planning.plan import Plan, compile_script, compile_text
+from headwater.query.planning.plan import Plan, make_plan
 from headwater.query.python_input import Queries as _Queries
 from headwater.query.python_input import script_of
 
@@ -29,11 +32,25 @@ class QuerySource:
     queries: str | Script
     file: str = "query"
 
-    def plan(self, *, zones: int, most_history_us: int) -> Plan:
-        """Their plan; raises QueriesRefused with every error there is."""
+    def checked(self, most_history: Duration | None) -> CheckedQueries:
+        """The same checked; raises QueriesRefused with every error there is."""
         if isinstance(self.queries, Script):
-            return compile_script(self.queries, zones=zones, most_history_us=most_history_us)
-        return compile_text(self.queries, zones=zones, file=self.file, most_history_us=most_history_us)
+            catalogue = python_input.check(self.queries, most_history=most_history)
+            return CheckedQueries(catalogue, show(self.queries))
+        longest = most_history_us(most_history)
+        return CheckedQueries(check_text(self.queries, file=self.file, most_history_us=longest), self.queries)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQueries:
+    """Queries without errors, of which plans for any number of zones are made."""
+
+    catalogue: Catalogue
+    text: str
+
+    def plan(self, zones: int) -> Plan:
+        """Their plan for so many zones."""
+        return make_plan(self.catalogue, self.text, zones=zones)
 
 
 def query_source(queries: Queries) -> QuerySource:

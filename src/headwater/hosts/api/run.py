@@ -21,7 +21,6 @@ from headwater.hosts.api.queries import Queries, query_source
 from headwater.hosts.declared_sets import check_audit, sets_from_inputs
 from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.stream_reading import refuse_unusable_sets
-from headwater.query.checking.history_limit import most_history_us
 from headwater.query.language.build_pieces import Duration
 from headwater.query.planning.plan import Plan, refuse_silent
 
@@ -78,8 +77,8 @@ def run(
     """
     use_compiled_code()
     source = query_source(queries)
-    longest = most_history_us(most_history)
-    plan = source.plan(zones=1, most_history_us=longest)
+    checked = source.checked(most_history)
+    plan = checked.plan(1)
     refuse_silent(plan, file=source.file)
     check_mapping(inputs, [stream.name for stream in plan.streams])
     chosen = choose_engine(engine, session, inputs)
@@ -89,9 +88,7 @@ def run(
     if chosen == "spark":
         from headwater.hosts.api.spark_inputs import run_on_spark
 
-        return run_on_spark(
-            lambda keys: source.plan(zones=keys, most_history_us=longest), sources, session, zones, audit
-        )
+        return run_on_spark(checked.plan, sources, session, zones, audit)
     return _run_here(plan, sources, audit)
 
 

@@ -69,9 +69,10 @@ def configure(builder: Any) -> Any:
     Python. Settings that the builder has already stay as they are.
     """
     refuse_missing_spark("headwater.configure() needs Spark")
-    from headwater.hosts.spark.java import find_java
+    from headwater.hosts.spark.java import find_java, spark_finds_java
 
-    os.environ.setdefault("JAVA_HOME", str(find_java().home))
+    if not spark_finds_java():
+        os.environ["JAVA_HOME"] = str(find_java().home)
     options = dict(getattr(builder, "_options", {}))
     if str(options.get("spark.master", "local")).startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -55,10 +55,7 @@ def spark_trouble() -> Iterator[None]:
 
 def in_file_order(bad: Rows) -> Rows:
     """Bad rows as they stand in their files."""
-    names, codes = bad["file"].names, bad["file"].values
-    assert names is not None
-    ranks = np.unique(names, return_inverse=True)[1]
-    return bad.take(np.lexsort([bad["line"].values, ranks[codes]]))
+    return bad.take(np.lexsort([bad["line"].ranks(), bad["file"].ranks()]))
 
 
 def with_listed_paths(report: RunReport, inputs: Mapping[str, Sequence[str]]) -> RunReport:

@@ -57,6 +57,13 @@ def find_java() -> Java:
     )
 
 
+def spark_finds_java() -> bool:
+    """Whether Spark's own scripts would start a Java that is new enough: JAVA_HOME, if it is set, or else the path."""
+    home = _chosen_home() or _home_on_path()
+    found = look_into(home) if home else None
+    return found is not None and found.is_new_enough
+
+
 def look_into(home: Path) -> Java | None:
     """The Java in a folder, if there is one."""
     if not os.access(home / "bin" / "java", os.X_OK):
