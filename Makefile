@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports bench sim soak reference grammar lock env clean
+.PHONY: help demo test check lint types imports bench sim soak reference grammar kernels lock env clean
 
 SHELL := /bin/sh
 ARGS ?=
@@ -29,6 +29,7 @@ help:
 	@echo 'make soak    200 kills at random moments, 200 damaged checkpoints, a cluster, a million keys that come and go, and other worlds for every law, from a seed, which is the date unless you give one: many hours; make soak SEED=7'
 	@echo 'make grammar  make the stored parse table again, after a change to a grammar.lark'
 	@echo 'make reference  write docs/reference/python.md and the notebooks again, from the docstrings and with what comes out'
+	@echo 'make kernels  record again which compiled loops each operator enters, after a change to a kernel'
 	@echo 'make lock    choose the exact package versions again, from pyproject.toml'
 	@echo 'make clean   remove the environment and every cache'
 	@echo ''
@@ -37,6 +38,7 @@ help:
 
 demo: $(STAMPS)/run
 	@$(BIN)/headwater demo $(ARGS)
+	@$(BIN)/headwater prepare --background
 
 # All of them: two files at a time, which takes little more than half as long on two cores; tests/conftest.py has the long ones begin.
 test: $(STAMPS)/dev
@@ -73,6 +75,10 @@ soak: $(STAMPS)/dev
 		HEADWATER_SOAK_FLIPS=$(or $(FLIPS),200) HEADWATER_SOAK_PAIRS=$(or $(PAIRS),20) HEADWATER_SOAK_GROWTHS=$(or $(GROWTHS),20) \
 		HEADWATER_SOAK_DRAWS=$(or $(DRAWS),5) \
 		$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder --durations=0 -m soak $(ARGS)
+
+kernels: $(STAMPS)/dev
+	@$(BIN)/python -m headwater.apps.cli.write_kernel_entries
+	$(call say,the list of compiled loops is that of the kernels)
 
 grammar: $(STAMPS)/dev
 	@$(BIN)/python -m headwater.query.language.write_parse_table
@@ -111,7 +117,6 @@ $(STAMPS)/run: $(STAMPS)/env requirements.txt pyproject.toml lab/pyproject.toml
 	$(call say,installing the packages it runs on (the first time some 600 MB: a minute or more))
 	@$(UV_INSTALL) --require-hashes -r requirements.txt
 	@$(UV_INSTALL) --no-deps --editable . --editable lab
-	@$(BIN)/headwater prepare
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/env requirements-dev.txt pyproject.toml lab/pyproject.toml

@@ -48,6 +48,10 @@ class Loop:
         self._entry = self.entry()
         return self._entry(*arguments)
 
+    def compiled(self) -> dict[Any, Any]:
+        """What it was called with from Python so far: by types, what numba made."""
+        return dict(getattr(self._entry, "overloads", {}))
+
     def entry(self) -> Any:
         """What calls from Python go to."""
         from headwater.compiled.entries import entry_of

@@ -57,6 +57,11 @@ class Progress:
         if self.bar is not None:
             self.bar.update(self.task, completed=done, total=total, description=words)
 
+    def compiling(self, words: str) -> None:
+        """Show what is being compiled, until rows are read."""
+        if self.bar is not None and not self.summary.seen:
+            self.bar.update(self.task, description=words)
+
     def update(self) -> None:
         """Show where the summary stands."""
         if self.bar is not None:

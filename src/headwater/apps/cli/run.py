@@ -271,6 +271,7 @@ def _run_to_the_end(
 ) -> int:
     from headwater.apps.cli.outputs import Outputs
     from headwater.apps.cli.progress import Progress
+    from headwater.hosts.kernel_preparation import prepare_for
     from headwater.hosts.run_reports.summary import Summary
 
     plan = prepared.plan
@@ -288,7 +289,7 @@ def _run_to_the_end(
     interrupted = False
     try:
         outputs.take(RunReport(bad=prepared.points.bad))
-        with progress, closing(run(progress)) as reports:  # type: ignore[type-var]
+        with progress, prepare_for(plan, progress.compiling), closing(run(progress)) as reports:  # type: ignore[type-var]
             for report in reports:
                 with progress.aside() if report.answers else nullcontext():
                     outputs.take(report)

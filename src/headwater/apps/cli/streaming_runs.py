@@ -32,6 +32,7 @@ from headwater.apps.cli.signals import ended_as_by_ctrl_c, ended_by
 from headwater.apps.cli.spark_runs import is_small, report_from_zones
 from headwater.apps.cli.zones_option import zones_here
 from headwater.hosts.files import OUTPUT_NAMES, find_files, json_lines
+from headwater.hosts.kernel_preparation import prepare_for
 from headwater.hosts.local import RunReport
 from headwater.hosts.run_reports.answer_columns import late_rows
 from headwater.hosts.run_reports.spark_tables import spark_trouble, with_listed_paths
@@ -70,7 +71,7 @@ def stream_answers(arguments: argparse.Namespace, text: str) -> int:
         writers = _writers(arguments, plan, checkpoint, progress)
         _write_bad_points(arguments, prepared, checkpoint.run_id)
         remembered = StateNotes(folder)
-        with progress:
+        with progress, prepare_for(plan, progress.compiling):
 
             def each(zones: Sequence[ZoneReport], batch: int) -> None:
                 report = with_listed_paths(report_from_zones(plan, zones), inputs)

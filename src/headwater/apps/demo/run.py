@@ -54,13 +54,17 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
     feed = Feed(inbox, seed)
     feed.start()
     view.say("Starting Spark …")
+    from headwater.hosts.kernel_preparation import prepare_for
     from headwater.hosts.spark.checkpoint import hold
     from headwater.hosts.spark.file_runs import run_streaming
     from headwater.hosts.spark.session import embedded_spark, prepare_next_start
 
     plan = compile_text((files("headwater.apps.demo") / "queries.hw").read_text(), zones=2)
-    with embedded_spark(debug=debug, small=True) as spark, hold(folder / "checkpoint", plan) as checkpoint:
-        view.say("Spark is running; waiting for the first readings …")
+    with (
+        prepare_for(plan, view.say) as preparing,
+        embedded_spark(debug=debug, small=True) as spark,
+        hold(folder / "checkpoint", plan) as checkpoint,
+    ):
 
         def each(zones: Sequence[ZoneReport], batch: int) -> None:
             answers = [
@@ -74,10 +78,14 @@ def _watch(folder: Path, figures: Figures, view: View, *, seconds: float, seed: 
             figures.take(sum(zone.seen for zone in zones), named, last_of_each(parsed))
 
         query = run_streaming(spark, plan, {"weather": [str(inbox)]}, each, checkpoint=checkpoint)
+        told = False
         try:
             while figures.streaming_since is None or time.monotonic() - figures.streaming_since < seconds:
                 if query.awaitTermination(0.1):
                     break
+                if preparing.is_over and not told:
+                    told = True
+                    view.say("Spark is running; waiting for the first readings …")
                 view.show(figures)
                 if figures.first_answer_s is not None:
                     feed.begin()

@@ -19,6 +19,7 @@ from headwater.hosts.api.input_checks import (
 from headwater.hosts.api.input_kinds import Source, check_mapping
 from headwater.hosts.api.queries import Queries, query_source
 from headwater.hosts.declared_sets import check_audit, sets_from_inputs
+from headwater.hosts.kernel_preparation import lines_now_and_then, prepare_for
 from headwater.hosts.stored_code import use_compiled_code
 from headwater.hosts.stream_reading import refuse_unusable_sets
 from headwater.query.language.build_pieces import Duration
@@ -100,4 +101,5 @@ def _run_here(plan: Plan, sources: Mapping[str, Source], audit: float | None) ->
     sets = sets_from_inputs(plan, given)
     refuse_unusable_sets(sets.bad, {name: paths for name, paths in given.items() if isinstance(paths, tuple)})
     plan = plan.with_sets(sets.rows, audit=audit or 0.0)
-    return Answers(LocalRun(plan, streams, sets))
+    with prepare_for(plan, lines_now_and_then()):
+        return Answers(LocalRun(plan, streams, sets))
