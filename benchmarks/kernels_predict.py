@@ -11,9 +11,9 @@ import sys
 import time
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwater.compiled import loop
 from headwater.kernels.predict.choices import Certainty, Comparator
 from headwater.kernels.predict.geometry import (
     Join,
@@ -33,19 +33,19 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
 
-@njit(cache=True)
+@loop
 def _may(lines: Lines, k: Whole, j: Whole, join: Join, work: Real, found: Real) -> None:
     for i in range(len(k)):
         found[i] = join_may(lines, k[i], lines, j[i], join)
 
 
-@njit(cache=True)
+@loop
 def _interval(lines: Lines, k: Whole, j: Whole, join: Join, work: Real, found: Real) -> None:
     for i in range(len(k)):
         found[i] = join_interval(lines, k[i], lines, j[i], join, 0, work)[0]
 
 
-@njit(cache=True)
+@loop
 def _both(lines: Lines, k: Whole, j: Whole, join: Join, work: Real, found: Real) -> None:
     for i in range(len(k)):
         found[i] = False
@@ -53,7 +53,7 @@ def _both(lines: Lines, k: Whole, j: Whole, join: Join, work: Real, found: Real)
             found[i] = join_interval(lines, k[i], lines, j[i], join, 0, work)[0]
 
 
-@njit(cache=True)
+@loop
 def _probability(lines: Lines, k: Whole, j: Whole, join: Join, work: Real, found: Real) -> None:
     for i in range(len(k)):
         found[i] = join_probability(lines, k[i], lines, j[i], join, 0, work)
@@ -124,9 +124,9 @@ def main() -> None:
     for name, join in joins.items():
         work, found = workspace(join), np.empty(pairs)
         loops = (_may, _interval, _both)
-        for loop in (*loops, _probability):
-            loop(lines, k[:10], j[:10], join, work, found)
-        every = [nanoseconds(loop, lines, k, j, join, work, found, pairs=pairs) for loop in loops]
+        for each in (*loops, _probability):
+            each(lines, k[:10], j[:10], join, work, found)
+        every = [nanoseconds(each, lines, k, j, join, work, found, pairs=pairs) for each in loops]
         chosen = found > 0
         match = [
             nanoseconds(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
@@ -23,8 +24,10 @@ from headwater.compiled.parts import EntryCompiler
 from headwater.compiled.stores import code_store
 
 
-def entry_of(loop: Loop) -> EntryDispatcher:
-    """What calls from Python go to."""
+def entry_of(loop: Loop) -> Any:
+    """What calls from Python go to: with NUMBA_DISABLE_JIT the function itself, for a debugger."""
+    if config.DISABLE_JIT:
+        return loop.py_func
     options = {**loop.targetoptions, "no_cfunc_wrapper": True}
     dispatcher = EntryDispatcher(loop.py_func, targetoptions=options, pipeline_class=EntryCompiler)
     dispatcher.serves(loop)

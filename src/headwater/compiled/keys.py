@@ -20,7 +20,7 @@ from numba.core import config, types
 from headwater.compiled.fingerprints import fingerprint
 from headwater.compiled.loops import Loop
 
-PIPELINE: Final = 1
+PIPELINE: Final = 2
 """To be raised whenever entries and parts are compiled in another way."""
 
 

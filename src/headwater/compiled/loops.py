@@ -28,9 +28,9 @@ class Loop:
         self._part: Any = None
         update_wrapper(self, function)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it from Python."""
-        return self._entry(*arguments)
+        return self._entry(*arguments, **named)
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
@@ -44,9 +44,9 @@ class Loop:
             self._part = part_of(self)
         return self._part._numba_type_
 
-    def _compile_entry(self, *arguments: Any) -> Any:
+    def _compile_entry(self, *arguments: Any, **named: Any) -> Any:
         self._entry = self.entry()
-        return self._entry(*arguments)
+        return self._entry(*arguments, **named)
 
     def compiled(self) -> dict[Any, Any]:
         """What it was called with from Python so far: by types, what numba made."""
