@@ -328,7 +328,7 @@ def test_all_claims_hold_when_it_is_as_published() -> None:
         ({"f": 0.5, "f_real": 0.96}, {"predictor": "CONSTANT", "part": OBJECTS}, "against real positions"),
         ({"updates_per_s": 200.0}, {"predictor": "CONSTANT", "objects": 1_000}, "about 300 updates a second"),
         ({"updates_per_s": 160.0}, {"predictor": "SLOPE", "objects": 1_000}, "far fewer updates"),
-        ({"recall_real": 0.98}, {"certainty": "may", "objects": 50}, "MAY leaves nearly nothing out"),
+        ({"recall_real": 0.98}, {"certainty": "may", "objects": 50}, "MAY leaves almost nothing out"),
         ({"kernel_s": 4.0}, {"objects": 1_000}, "grows linearly"),
         ({"recall": 0.84}, {"buffer": "least contribution", "within_s": 1}, "the best recall of all"),
         ({"recall": 0.88}, {"buffer": "least contribution", "within_s": 1}, "less than 1 % worse"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from examples.draw_a_w import LEGS, TRADES, draw
-
+from headwater.apps.examples.programs.draw_a_w import LEGS, TRADES, draw
 from tests.docs.pages import ROOT
 
 
