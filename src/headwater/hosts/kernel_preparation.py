@@ -3,11 +3,15 @@
 Rule 1  Nothing is said and no process is started when all is compiled already, or so little is missing that processes do not pay.
 Rule 2  Processes compile side by side, the expensive loops first, at most one for each core. Nobody has to wait for them: a query that
         enters a loop waits for whoever compiles that one, or compiles it itself (`stored_code.py`).
-Rule 3  They end with `Preparing.close`, with this process, and when everything is compiled. What is left then is compiled another time.
+Rule 3  After `Preparing.close`, and after the end of this process, a process finishes what it has begun and ends, so that every run leaves
+        less to do. What is left then is compiled another time.
+Rule 4  Once everything is compiled, a file says so, and later starts look no further. Should it be wrong, loops are compiled when they are
+        called.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -23,6 +27,7 @@ from headwater.hosts.cores import usable_cores
 from headwater.hosts.kernel_entries import EVERYWHERE, Entry, all_entries, entries_of
 from headwater.hosts.stored_code import use_compiled_code
 from headwater.query.planning.plan import Plan
+from headwater.version import __version__
 
 Say = Callable[[str], None]
 
@@ -73,7 +78,6 @@ class Preparing:
         self._done = 0
         self._said_at = -SAY_EVERY_S
         self._total = 0
-        self._processes: list[subprocess.Popen[str]] = []
         self._closed = False
         self._thread = Thread(target=self._run, args=(entries,), daemon=True, name="headwater-prepare")
         self._thread.start()
@@ -96,16 +100,20 @@ class Preparing:
         self._thread.join()
 
     def close(self) -> None:
-        """No more: whatever is being compiled is left."""
+        """Begin nothing more."""
         with self._guard:
             self._closed = True
             self._waiting.clear()
-            for process in self._processes:
-                process.terminate()
-        self._thread.join()
 
     def _run(self, entries: Sequence[Entry]) -> None:
+        note = _note_of(self._name, entries)
+        if note.exists():
+            return
         missing = _missing(entries)
+        if not missing:
+            with suppress(OSError):
+                note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                note.touch()
         if len(missing) < FEW:
             return
         self._waiting, self._total = missing[::-1], len(missing)
@@ -123,7 +131,6 @@ class Preparing:
             if self._closed:
                 return
             process = _start()
-            self._processes.append(process)
         asked, said = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
         with process, suppress(BrokenPipeError):
             while (number := self._next()) is not None:
@@ -143,6 +150,12 @@ class Preparing:
         if not self._closed and self._done < self._total and now >= self._said_at + SAY_EVERY_S:
             self._said_at = now
             self._say(f"compiling {self._name}, once: {self._done + 1} of {self._total}")
+
+
+def _note_of(name: str, entries: Sequence[Entry]) -> Path:
+    """The file that is there once all of some entries are compiled."""
+    said = (name, __version__, sys.version, [(entry.loop, entry.types) for entry in entries])
+    return use_compiled_code().folder / "ready" / hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 def _missing(entries: Sequence[Entry]) -> list[int]:

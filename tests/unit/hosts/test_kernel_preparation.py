@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from headwater.compiled import code_store, keep_code_in
+from headwater.hosts import kernel_preparation
+from headwater.hosts.cores import usable_cores
 from headwater.hosts.kernel_entries import Entry, all_entries, entries_of
 from headwater.hosts.kernel_preparation import FEW, Preparing, prepare_for
 from headwater.hosts.stored_code import StoredCode
@@ -49,9 +51,21 @@ def test_nothing_is_said_when_everything_is_compiled(store: StoredCode) -> None:
 
 
 def test_it_can_be_left_at_any_time(store: StoredCode) -> None:
-    with Preparing(list(all_entries()), "everything", lambda words: None) as preparing:
+    with Preparing(_cheap(FEW + 3), "everything", lambda words: None) as preparing:
         pass
-    assert preparing.is_over
+    preparing.wait()  # for what had begun
+    assert sum(store.has(entry.key() or "") for entry in _cheap(FEW + 3)) <= usable_cores()
+
+
+def test_once_everything_is_compiled_later_starts_look_no_further(
+    store: StoredCode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for entry in _cheap(FEW):
+        store.save(entry.key() or "", b"code")
+    Preparing(_cheap(FEW), "SELECT", lambda words: None).wait()
+    monkeypatch.setattr(kernel_preparation, "_missing", lambda entries: pytest.fail("it looks"))
+    Preparing(_cheap(FEW), "SELECT", lambda words: None).wait()
+    assert len(list((store.folder / "ready").iterdir())) == 1
 
 
 def test_a_plan_needs_the_entries_of_its_operators(store: StoredCode) -> None:

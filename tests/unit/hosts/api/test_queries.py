@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headwater as hw
-from headwater.hosts.api import engine_choice
+from headwater.hosts.api import engine_choice, run
 from headwater.model import QueriesRefused
 from tests.unit.hosts.api.frost import TEXT, frame
 
@@ -45,6 +45,8 @@ def test_a_text_with_views_only_has_nothing_to_answer() -> None:
 
 def test_the_choice_is_reported_once_in_a_process(monkeypatch, capsys) -> None:
     monkeypatch.setattr(engine_choice, "_said", [])
+    # Where kernels are not compiled yet, that is said, too.
+    monkeypatch.setattr(run, "lines_now_and_then", lambda: lambda words: None)
     for _ in range(2):
         assert hw.run(TEXT, {"weather": frame()}).engine == "local"
     assert capsys.readouterr().err.splitlines() == [
