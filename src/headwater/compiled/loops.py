@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
+from importlib import import_module
 from typing import Any
 
 
@@ -54,9 +55,18 @@ class Loop:
 
     def entry(self) -> Any:
         """What calls from Python go to."""
+        import_numba()
         from headwater.compiled.entries import entry_of
 
         return entry_of(self)
+
+
+def import_numba() -> None:
+    """Import all of numba that is used, by one thread while others wait.
+
+    Its modules import one another in circles: two threads that begin at different places would find some of them half made.
+    """
+    import_module("headwater.compiled.entries")  # Python lets others wait until this module is whole
 
 
 def loop(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:

@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from headwater.compiled.loops import import_numba
+
 ENTRIES_FILE: Final = Path(__file__).with_name("kernel_entries.json")
 EVERYWHERE: Final = "SELECT"
 """What this operator enters, all do: reading rows, sorting them, keys."""
@@ -32,6 +34,7 @@ class Entry:
 
     def signature(self) -> tuple[Any, ...]:
         """The types as numba has them."""
+        import_numba()
         from headwater.compiled.signatures import type_of
 
         return tuple(map(type_of, self.types))
@@ -43,6 +46,7 @@ class Entry:
 
     def key(self) -> str | None:
         """Under which its code is stored."""
+        import_numba()
         from headwater.compiled.keys import key_of
 
         module, _, name = self.loop.partition(":")
