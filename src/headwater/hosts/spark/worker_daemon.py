@@ -28,6 +28,7 @@ IMPORTED: Final = (
     "pyspark.sql.datasource",
     "pyspark.sql.streaming.stateful_processor_api_client",
     "pyspark.sql.streaming.stateful_processor_util",
+    "headwater.compiled.entries",
     "headwater.hosts.spark.files_source",
     "headwater.hosts.spark.stateful_stage",
     "headwater.hosts.spark.bounded",
