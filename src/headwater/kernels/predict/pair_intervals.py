@@ -122,8 +122,8 @@ def settle(plan: Plan, lines: Lines, promised: Whole, pairs: Pairs, output: Pair
 def search_rest(plan: Plan, lines: Lines, output: PairOutput) -> None:
     """Search for the probabilities that are not settled: few, and a lot of code, so it is a function of its own."""
     join, every, place = join_of(plan.joins, 0), plan.rules[EVERY], 0
-    for place in range(output.at[COUNT]):
-        row = output.rows[place]
+    for emitted in range(output.at[COUNT]):
+        row = output.rows[emitted]
         left, right = row[LEFT], row[OTHER]
         ticks = row[TICKS] if every > 0 else 0
         for tick in range(ticks + (row[LAST] < NEVER)):
