@@ -110,7 +110,8 @@ def run_start(letters: Sequence[str], *, tries: int) -> Report:
         report.notes.append(
             f"the machine was busy (load {load:.1f} on {cores} cores): seconds on the clock say little, see processor time"
         )
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
+    # Processes that compile for later starts may still write there when the last run is over.
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
         for case in cases(Path(folder)):
             if case.letter in letters:
                 _measure(case, Path(folder), tries, report, say)
