@@ -17,11 +17,11 @@ from headwater.hosts.api.ordered_tables import (
     answers_table,
     bad_table,
     counts_table,
-    plain_schema,
 )
 from headwater.hosts.api.writing import write_at_once
 from headwater.hosts.declared_sets import DeclaredSets
 from headwater.hosts.files import BAD_TYPES
+from headwater.hosts.files.arrow import plain_schema
 from headwater.hosts.local import RunReport, run_local
 from headwater.hosts.run_reports.answer_columns import answer_types
 from headwater.hosts.run_reports.summary import Summary

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.hosts.files import BAD_TYPES, json_lines, rows_to_arrow
+from headwater.hosts.files.arrow import plain_schema
 from headwater.model import Column, ColumnType, Rows, strings
 
 LATE_TYPES: Final[Mapping[str, ColumnType]] = {"stream": ColumnType.STRING, "row": ColumnType.STRING}
@@ -21,20 +22,6 @@ ALL_TYPES: Final[Mapping[str, ColumnType]] = {
     "match_id": ColumnType.ID,
     "answer": ColumnType.STRING,
 }
-
-_PLAIN: Final[Mapping[ColumnType, pa.DataType]] = {
-    ColumnType.STRING: pa.string(),
-    ColumnType.DOUBLE: pa.float64(),
-    ColumnType.BIGINT: pa.int64(),
-    ColumnType.BOOLEAN: pa.bool_(),
-    ColumnType.TIMESTAMP: pa.timestamp("us", "UTC"),
-    ColumnType.ID: pa.string(),
-}
-
-
-def plain_schema(types: Mapping[str, ColumnType]) -> pa.Schema:
-    """The schema of every table with these columns."""
-    return pa.schema([(name, _PLAIN[kind]) for name, kind in types.items()])
 
 
 def answers_table(rows: Rows) -> pa.Table:

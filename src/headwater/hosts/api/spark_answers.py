@@ -31,12 +31,12 @@ from headwater.hosts.api.ordered_tables import (
     answers_table,
     bad_table,
     counts_table,
-    plain_schema,
 )
 from headwater.hosts.api.sessions import refuse_other_state_store
 from headwater.hosts.api.writing import write_at_once
 from headwater.hosts.declared_sets import DeclaredSets
 from headwater.hosts.files import BAD_TYPES, find_files
+from headwater.hosts.files.arrow import plain_schema
 from headwater.hosts.files.json_lines import rows_from_json
 from headwater.hosts.local.streaming import FAR_AHEAD
 from headwater.hosts.run_reports.answer_columns import answer_types

@@ -27,6 +27,12 @@ ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
 _ID_BYTES = 32
 
 
+def plain_schema(types: Mapping[str, ColumnType]) -> pa.Schema:
+    """The schema of a table with these columns, its strings as plain text instead of dictionaries."""
+    plain = {**ARROW_TYPES, ColumnType.STRING: pa.string()}
+    return pa.schema([(name, plain[kind]) for name, kind in types.items()])
+
+
 def rows_from_arrow(table: pa.Table | pa.RecordBatch, types: Mapping[str, ColumnType]) -> Rows:
     """The named columns of a table whose types are those of `rows_to_arrow` or can be cast to them."""
     return Rows(

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.hosts.files.arrow import rows_from_arrow
+from headwater.hosts.files.arrow import plain_schema, rows_from_arrow
 from headwater.hosts.files.value_texts import as_bytes, column_texts
 from headwater.model import ColumnType, Rows
 
@@ -39,21 +39,9 @@ def rows_from_json(lines: pa.StringArray, types: Mapping[str, ColumnType]) -> Ro
     table = arrow_json.read_json(
         pa.BufferReader(data),
         arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        arrow_json.ParseOptions(
-            explicit_schema=pa.schema([(name, _READ[kind]) for name, kind in types.items()])
-        ),
+        arrow_json.ParseOptions(explicit_schema=plain_schema(types)),
     )
     return rows_from_arrow(table, types)
-
-
-_READ: Mapping[ColumnType, pa.DataType] = {
-    ColumnType.STRING: pa.string(),
-    ColumnType.DOUBLE: pa.float64(),
-    ColumnType.BIGINT: pa.int64(),
-    ColumnType.BOOLEAN: pa.bool_(),
-    ColumnType.TIMESTAMP: pa.timestamp("us", "UTC"),
-    ColumnType.ID: pa.string(),
-}
 
 
 def _quoted(text: str) -> str:
